@@ -17,8 +17,9 @@ import (
 func (c *scan) judgeCloud() {
 	permissions, identity := c.plan.Cloud.Permissions, map[string]bool{} // of providers whose roles accounts of the plan take
 	for _, p := range permissions {
-		taken := strings.HasPrefix(p.Origin, "ServiceAccount/") && p.Change != preview.GrantRemoved && cloud.IsIdentity(p)
-		identity[p.Provider] = identity[p.Provider] || taken
+		if strings.HasPrefix(p.Origin, "ServiceAccount/") && p.Change != preview.GrantRemoved && cloud.IsIdentity(p) {
+			identity[p.Provider] = true
+		}
 	}
 	for i := range permissions {
 		p := &permissions[i]

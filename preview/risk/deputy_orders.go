@@ -127,6 +127,10 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 // widened returns the level of an object that reaches further than others of its kind,
 // and why.
 func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
+	reads := ""
+	if o.Is("external-secrets.io/ClusterSecretStore") {
+		reads = orders.ReadsOthers(o.Planned, c.namespaces.owned)
+	}
 	switch {
 	case orders.MeshWide(o.GroupKind()) && o.Namespace == orders.MeshRoot && !c.namespaces.owned(orders.MeshRoot):
 		return level.Raise(), []string{"in namespace " + orders.MeshRoot + " it holds for every workload of the mesh"}
@@ -134,8 +138,8 @@ func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
 		return Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
 	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
 		return Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
-	case o.Is("external-secrets.io/ClusterSecretStore") && orders.ReadsOthers(o.Planned, c.namespaces.owned) != "":
-		return Critical, []string{orders.ReadsOthers(o.Planned, c.namespaces.owned)}
+	case reads != "":
+		return Critical, []string{reads}
 	case level < Critical && orders.OpensVault(o.Planned["spec"]):
 		return Critical, []string{"its policy opens every path of Vault"}
 	}

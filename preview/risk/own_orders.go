@@ -140,6 +140,11 @@ var podMakers = []shape{
 	newShape("core", "pods replicationcontrollers", "create"), newShape("apps", "deployments statefulsets daemonsets replicasets", "create"), newShape("batch", "jobs cronjobs", "create"),
 }
 
+// runsPods reports whether a grant is to run pods.
+func runsPods(g preview.Grant) bool {
+	return slices.ContainsFunc(podMakers, func(s shape) bool { _, ok := s.cut(g); return ok })
+}
+
 // pods returns in words where an account runs pods by the templates in objects that a
 // grant lets its subject write, where they can run as accounts that can do more than the
 // subject; empty for nowhere.
@@ -149,7 +154,7 @@ func (o *ownOrders) pods(g preview.Grant, account preview.Subject) string {
 	}
 	text := ""
 	for _, run := range o.c.held.grants[account] {
-		if !ownkind.Meet(g, run) || !slices.ContainsFunc(podMakers, func(s shape) bool { _, ok := s.cut(run); return ok }) {
+		if !ownkind.Meet(g, run) || !runsPods(run) {
 			continue
 		}
 		namespace := cmp.Or(g.Namespace, run.Namespace)

@@ -97,7 +97,7 @@ func constraintsWritten(c *scan, g preview.Grant, part shape) Level {
 		return High
 	}
 	for _, run := range c.held.grants[g.Subject] {
-		if len(run.ResourceNames) == 0 && ownkind.Meet(g, run) && slices.ContainsFunc(podMakers, func(s shape) bool { _, ok := s.cut(run); return ok }) {
+		if len(run.ResourceNames) == 0 && ownkind.Meet(g, run) && runsPods(run) {
 			return Critical
 		}
 	}
