@@ -175,26 +175,32 @@ const maxVariables = 8
 // of kubectl stand in the list of processes.
 func (c *initContainer) secretCommand() (string, error) {
 	words := []string{"kubectl", "create", "secret", "generic", c.credentials(), "--namespace", c.namespace()}
-	var variables []string
+	var variables []string // keys of the Secret
 	for _, key := range slices.Sorted(maps.Keys(c.secret)) {
-		from := c.secret[key]
-		if from.variable != "" {
-			from.file = fmt.Sprintf("/dev/fd/%d", firstDescriptor+len(variables))
-			variables = append(variables, from.variable)
+		if c.secret[key].variable != "" {
+			variables = append(variables, key)
 		}
-		words = append(words, "--from-file", key+"="+from.file)
 	}
 	if len(variables) > maxVariables {
 		return "", fmt.Errorf("the credentials are in %d variables; at most %d go into one Secret, so write others into files", len(variables), maxVariables)
 	}
-	command := commandline.Join(words...)
-	for i, name := range slices.Backward(variables) {
-		if i == len(variables)-1 {
-			command = strings.Replace(command, fmt.Sprintf("=/dev/fd/%d", firstDescriptor+i), "=/dev/stdin", 1)
-			command = fmt.Sprintf(`printf %%s "$%s" | %s`, name, command)
-			continue
+	for _, key := range slices.Sorted(maps.Keys(c.secret)) {
+		from := c.secret[key].file
+		switch at := slices.Index(variables, key); {
+		case at < 0:
+		case at == len(variables)-1:
+			from = "/dev/stdin"
+		default:
+			from = fmt.Sprintf("/dev/fd/%d", firstDescriptor+at)
 		}
-		command = fmt.Sprintf(`printf %%s "$%s" | { %s; } %d<&0`, name, command, firstDescriptor+i)
+		words = append(words, "--from-file", key+"="+from)
+	}
+	command := commandline.Join(words...)
+	for i, key := range slices.Backward(variables) {
+		if i < len(variables)-1 {
+			command = fmt.Sprintf("{ %s; } %d<&0", command, firstDescriptor+i)
+		}
+		command = fmt.Sprintf(`printf %%s "$%s" | %s`, c.secret[key].variable, command)
 	}
 	return command, nil
 }
