@@ -48,8 +48,8 @@ func (g *gate) fault(r sandboxtest.Request) sandboxtest.Fault {
 
 // An apply on the screen may end in many ways: by each signal or with its
 // terminal, while it writes and when it is done. The shell is as it was, no
-// process stays, what was under way can be gone on with, and what is done is
-// told as done. The usual run has each way at one of the two times, a soak at both.
+// process stays, what was under way can be gone on with, and what was applied is
+// printed as applied. The usual run has each way at one of the two times, a soak at both.
 func TestTerminalHoweverAnApplyOnTheScreenEnds(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests in a terminal")
