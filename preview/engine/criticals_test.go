@@ -15,6 +15,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -124,7 +125,27 @@ func (a *authority) actAs(ctx context.Context, s preview.Subject) (*rest.Config,
 	}
 	config := &rest.Config{Host: a.host, TLSClientConfig: a.tls, BearerToken: token.Status.Token, QPS: -1}
 	client, err := kubernetes.NewForConfig(config)
+	if err == nil {
+		_, err = whoAmI(ctx, client)
+	}
 	return config, client, err
+}
+
+// whoAmI returns the user as which a client acts. The API server believes what it
+// remembers of a ServiceAccount, so that it refuses the tokens of one which was deleted
+// and created again until its watch has told it: the question is asked until then.
+func whoAmI(ctx context.Context, client kubernetes.Interface) (string, error) {
+	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		who, err := client.AuthenticationV1().SelfSubjectReviews().Create(wait, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+		if err == nil {
+			return who.Status.UserInfo.Username, nil
+		}
+		if !apierrors.IsUnauthorized(err) {
+			return "", err
+		}
+	}
 }
 
 // may asks the API server about a right of the intruder.
@@ -392,9 +413,9 @@ func (in intruder) storeToken(ctx context.Context, namespace, name string) error
 	if err != nil {
 		return err
 	}
-	who, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
-	if err == nil && who.Status.UserInfo.Username != "system:serviceaccount:"+namespace+":"+name {
-		err = fmt.Errorf("the token is that of %s", who.Status.UserInfo.Username)
+	who, err := whoAmI(ctx, client)
+	if err == nil && who != "system:serviceaccount:"+namespace+":"+name {
+		err = fmt.Errorf("the token is that of %s", who)
 	}
 	return err
 }
