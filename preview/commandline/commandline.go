@@ -73,7 +73,7 @@ func Flags(given []string, scope Scope) []string {
 func Join(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = preview.ShellWord(textsafe.Line(word))
+		quoted[i] = ShellWord(textsafe.Line(word))
 	}
 	return strings.Join(quoted, " ")
 }

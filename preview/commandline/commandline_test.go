@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // Words reach a program as they are, whichever of the two quotes them.
 func TestAShellReadsWhatWasJoined(t *testing.T) {
 	words := []string{"", "plain", "a b", "it's", "$HOME", "`id`", "a@sha256:1,b+c%d", "~", "*", "a;b", "#x", "a\\b", "=b", "!x"}
-	for _, line := range []string{commandline.Join(words...), strings.Join(each(preview.ShellWord, words), " ")} {
+	for _, line := range []string{commandline.Join(words...), strings.Join(each(commandline.ShellWord, words), " ")} {
 		out, err := exec.Command("sh", "-c", "printf '%s\\n' "+line).Output()
 		if err != nil || string(out) != strings.Join(words, "\n")+"\n" {
 			t.Errorf("%s is read as %q, %v", line, out, err)

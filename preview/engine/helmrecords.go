@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -22,9 +23,9 @@ func (helmRecords) findings(of *decidedPlan) []preview.Finding {
 			continue
 		}
 		seen[namespace+"/"+name] = true
-		remove := "kubectl delete secret -l owner=helm,name=" + preview.ShellWord(name)
+		remove := "kubectl delete secret -l owner=helm,name=" + commandline.ShellWord(name)
 		if namespace != "" {
-			remove += " -n " + preview.ShellWord(namespace)
+			remove += " -n " + commandline.ShellWord(namespace)
 		}
 		out = append(out, rules.HelmRecordStays.Finding(o.ID, "Helm release "+name+" "+rules.HelmRecordStays.Title,
 			"the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))

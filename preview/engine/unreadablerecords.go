@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -41,7 +42,7 @@ func (unreadableRecords) findings(of *decidedPlan) []preview.Finding {
 		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
-		out = append(out, rules.RecordUnreadable.WithReason(preview.KubectlArgument(ref)).Finding(id,
+		out = append(out, rules.RecordUnreadable.WithReason(commandline.KubectlArgument(ref)).Finding(id,
 			"Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and "+rules.RecordUnreadable.Title, id+": what it holds cannot be read"))
 	}
 	return out

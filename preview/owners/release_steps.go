@@ -12,9 +12,9 @@ import (
 // on it and the object still exists. They have the flags, which choose the cluster.
 func ReleaseSteps(o *preview.Object, owner preview.Ref, flags ...string) string {
 	patch := func(merge string) string {
-		return commandline.Add("kubectl patch "+preview.KubectlArgument(owner)+" --type=merge -p '"+merge+"'", flags...)
+		return commandline.Add("kubectl patch "+commandline.KubectlArgument(owner)+" --type=merge -p '"+merge+"'", flags...)
 	}
-	remove, note := commandline.Add("kubectl delete "+preview.KubectlArgument(owner), flags...), ""
+	remove, note := commandline.Add("kubectl delete "+commandline.KubectlArgument(owner), flags...), ""
 	steps := []string{remove}
 	switch owner.GroupKind() {
 	case "olm.operatorframework.io/ClusterExtension":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -51,5 +52,5 @@ func misfit(c Case) (string, []string) {
 		return correct + "the schema is in CustomResourceDefinition " + c.Definition + " of the plan", nil
 	}
 	ref := c.Object.Ref()
-	return correct + "what its fields take: " + c.kubectl("kubectl explain "+preview.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+preview.ShellWord(ref.APIVersion)+" --recursive"), nil
+	return correct + "what its fields take: " + c.kubectl("kubectl explain "+commandline.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+commandline.ShellWord(ref.APIVersion)+" --recursive"), nil
 }

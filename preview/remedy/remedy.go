@@ -105,18 +105,18 @@ var rows = [causes]row{
 		return owners.ReleaseSteps(c.Object, c.Owner, c.flags()...), []string{adopt}
 	},
 	OwnerReference: func(c Case) (string, []string) {
-		return "delete its owner alone, then plan with --adopt: " + c.kubectl("kubectl delete "+preview.KubectlArgument(c.Owner)+" --cascade=orphan"), []string{adopt}
+		return "delete its owner alone, then plan with --adopt: " + c.kubectl("kubectl delete "+commandline.KubectlArgument(c.Owner)+" --cascade=orphan"), []string{adopt}
 	},
 	ApplySet: func(c Case) (string, []string) {
-		find := c.kubectl("kubectl get secrets,configmaps -A -l " + preview.ShellWord(preview.LabelSetID+"="+c.Set))
-		leave := c.kubectl("kubectl label " + preview.KubectlArgument(c.Object.Ref()) + " " + preview.LabelPartOf + "-")
+		find := c.kubectl("kubectl get secrets,configmaps -A -l " + commandline.ShellWord(preview.LabelSetID+"="+c.Set))
+		leave := c.kubectl("kubectl label " + commandline.KubectlArgument(c.Object.Ref()) + " " + preview.LabelPartOf + "-")
 		return find + " finds its parent; take it out of that set, then: " + leave, nil
 	},
 	OtherTool: func(c Case) (string, []string) {
-		return "remove it with the tool that made it, or install this one under other names; what marks it: " + c.kubectl("kubectl get "+preview.KubectlArgument(c.Object.Ref())+" -o yaml --show-managed-fields"), nil
+		return "remove it with the tool that made it, or install this one under other names; what marks it: " + c.kubectl("kubectl get "+commandline.KubectlArgument(c.Object.Ref())+" -o yaml --show-managed-fields"), nil
 	},
 	Irreplaceable: func(c Case) (string, []string) {
-		return "save what it holds, delete it and preview again: " + c.kubectl("kubectl delete "+preview.KubectlArgument(c.Object.Ref())), nil
+		return "save what it holds, delete it and preview again: " + c.kubectl("kubectl delete "+commandline.KubectlArgument(c.Object.Ref())), nil
 	},
 	Unowned: func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
 	Contested: func(Case) (string, []string) {
@@ -156,7 +156,7 @@ func (c Case) about(verb string) string {
 
 // kubectlTarget returns an object as KIND/NAME -n NAMESPACE, as kubectl wait takes it.
 func kubectlTarget(o *preview.Object) string {
-	kind, rest, _ := strings.Cut(preview.KubectlArgument(o.Ref()), " ")
+	kind, rest, _ := strings.Cut(commandline.KubectlArgument(o.Ref()), " ")
 	return kind + "/" + rest
 }
 

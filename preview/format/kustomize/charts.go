@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -121,18 +122,18 @@ func (p *planner) chart(at fieldLocation, c *types.HelmChart) (string, error) {
 	if info, err := fs.Stat(p.content, dir); err == nil && info.IsDir() {
 		return dir, nil
 	}
-	pull := c.Name + " --repo " + preview.ShellWord(c.Repo)
+	pull := c.Name + " --repo " + commandline.ShellWord(c.Repo)
 	switch {
 	case c.Repo == "":
-		pull = preview.ShellWord(c.Name)
+		pull = commandline.ShellWord(c.Name)
 	case strings.HasPrefix(c.Repo, "oci://"):
-		pull = preview.ShellWord(strings.TrimRight(c.Repo, "/") + "/" + c.Name)
+		pull = commandline.ShellWord(strings.TrimRight(c.Repo, "/") + "/" + c.Name)
 	}
 	if c.Version != "" {
-		pull += " --version " + preview.ShellWord(c.Version)
+		pull += " --version " + commandline.ShellWord(c.Version)
 	}
 	return "", at.errorf("chart %s is not in the content, and is not downloaded; helm pull %s --untar --untardir %s && %s",
-		c.Name, pull, preview.ShellWord(p.advice.Path(path.Dir(dir))), p.advice.Preview())
+		c.Name, pull, commandline.ShellWord(p.advice.Path(path.Dir(dir))), p.advice.Preview())
 }
 
 // chartValues merges the values of a chart as kustomize does: those of valuesFile with

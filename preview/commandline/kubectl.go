@@ -1,10 +1,14 @@
-package preview
+package commandline
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
 
 // KubectlArgument returns an object as arguments of kubectl: KIND.GROUP NAME -n
 // NAMESPACE.
-func KubectlArgument(ref Ref) string {
+func KubectlArgument(ref preview.Ref) string {
 	text := strings.ToLower(ref.Kind)
 	if group := ref.Group(); group != "" {
 		text += "." + group
