@@ -25,7 +25,7 @@ var scopes = of(map[Scope][]string{
 		"output", "report", "tui", "detailed-exitcode", "fail-on", "against", "watch", "all-namespaces", "ascii", "color", "color-scheme",
 		"no-motion", "plain", "log-file", "request-timeout", "disable-compression",
 		// Of commands that make no plan.
-		"detach", "for", "from", "port", "priority", "sample", "with-long-description",
+		"detach", "display-name", "for", "from", "in-cluster", "port", "priority", "publisher", "sample", "with-long-description",
 	},
 })
 

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,9 +13,11 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/catalogview"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -42,18 +46,33 @@ equal priorities are an error.`,
 func (a *app) newCatalogAddCommand() *cobra.Command {
 	var src planning.SourceOptions
 	var priority int
+	var target olmcluster.CatalogFlags
+	var output documentOutput
 	cmd := &cobra.Command{
 		Use:   "add NAME REF",
 		Short: "Configure a catalog",
 		Long: `Read a catalog and add it to the configuration, under a NAME that --catalog takes
-too. The rest of the file stays as it is.`,
+too. The rest of the file stays as it is.
+
+With --in-cluster it is added to the cluster, for its OLM: a CatalogSource (olmv0) in
+the namespace of -n, or a ClusterCatalog (olmv1), of the digest that the image has
+now. The object is shown first; --yes creates it without asking.`,
 		Example: `  # An image, whose tag is resolved anew each time
   kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest
 
   # A directory, which wins where both have a package
-  kubectl operator catalog add ours ./catalog --priority 10`,
+  kubectl operator catalog add ours ./catalog --priority 10
+
+  # For the OLM of the cluster
+  kubectl operator catalog add operatorhub quay.io/operatorhubio/catalog:latest --in-cluster olmv0 -n olm`,
 		Args: rangeArgs(2, 2, "a NAME and REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := firstError(output.check(), target.Check(func(flag string) string { return olmplugin.Flag("catalog add", flag) })); err != nil {
+				return err
+			}
+			if target.In != "" {
+				return a.sourceSession(src).addClusterCatalog(cmd.Context(), &target, olmcluster.Catalog{Name: args[0], Image: args[1], Priority: priority}, output)
+			}
 			return a.addCatalog(cmd.Context(), config.Catalog{Name: args[0], Reference: args[1], Priority: priority}, src)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -64,8 +83,60 @@ too. The rest of the file stays as it is.`,
 		},
 	}
 	cmd.Flags().IntVar(&priority, "priority", 0, "decides between catalogs that have the same package; the higher wins")
+	target.Add(cmd.Flags())
+	target.AddTexts(cmd.Flags())
 	addSourceFlags(cmd.Flags(), &src)
+	output.add(cmd)
 	return cmd
+}
+
+// olm returns the session of a command that writes objects of OLM.
+func (p *session) olm() olmcluster.Session {
+	a := p.app
+	return olmcluster.Session{
+		Reader:    func(ctx context.Context) (olmcluster.Reader, error) { return p.connect(ctx) },
+		Writer:    func(ctx context.Context) (olmcluster.Writer, error) { return p.writer(ctx) },
+		Namespace: cmp.Or(a.kube.Namespace(), a.kube.ContextNamespace()), In: a.streams.In, Out: a.streams.Human(),
+		CanAsk: func() error { return a.checkCanPrompt("text", false, "--preview, then --yes") },
+	}
+}
+
+// addClusterCatalog adds a catalog to the cluster, by the digest that its image has now.
+// It reads the catalog first, as addCatalog does.
+func (p *session) addClusterCatalog(ctx context.Context, target *olmcluster.CatalogFlags, added olmcluster.Catalog, output documentOutput) error {
+	target.Silent = output.format != "text"
+	a := p.app
+	r, err := p.Resolver(a.progress())
+	if err != nil {
+		return err
+	}
+	opened, err := r.OpenNamed(ctx, planning.CatalogRef{Reference: added.Image})
+	if err != nil {
+		return err
+	}
+	if added.Image, err = olmcluster.PinnedImage(added.Image, opened.Origin().Digest); err != nil {
+		return err
+	}
+	object, created, err := target.AddCatalog(ctx, p.olm(), added)
+	if err != nil {
+		return a.declined(err)
+	}
+	return a.printDocument(output, object, func() error {
+		if created {
+			a.streams.Printf("created %s: %d packages, %s\n", preview.RefOf(object).ID(), len(opened.Names()), opened.Origin().Digest)
+		}
+		return nil
+	})
+}
+
+// declined returns the error of a question that was answered with no: a text and an exit
+// code, as after a review.
+func (c console) declined(err error) error {
+	if errors.Is(err, olmcluster.ErrDeclined) {
+		c.streams.Printf("Nothing was written.\n")
+		return &silentExit{exitDeclined}
+	}
+	return err
 }
 
 // addCatalog adds a catalog to the configuration. It reads the catalog first,
@@ -127,18 +198,42 @@ func absolutePath(text string) (string, error) {
 }
 
 func (a *app) newCatalogRemoveCommand() *cobra.Command {
-	return &cobra.Command{
+	var target olmcluster.CatalogFlags
+	var output documentOutput
+	cmd := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a catalog from the configuration",
-		Long:  `Remove a catalog from the configuration. What was installed from it stays.`,
+		Long: `Remove a catalog from the configuration. What was installed from it stays.
+
+With --in-cluster the CatalogSource (olmv0) or ClusterCatalog (olmv1) of that name is
+shown, and deleted from the cluster.`,
 		Example: `  # Stop using a catalog
   kubectl operator catalog remove operatorhub
 
   # Replace one
   kubectl operator catalog remove ours
-  kubectl operator catalog add ours ./catalog-v2`,
+  kubectl operator catalog add ours ./catalog-v2
+
+  # From the cluster
+  kubectl operator catalog remove operatorhub --in-cluster olmv0 -n olm`,
 		Args: rangeArgs(1, 1, "the NAME of a catalog"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := firstError(output.check(), target.Check(func(string) string { return "" })); err != nil {
+				return err
+			}
+			if target.In != "" {
+				target.Silent = output.format != "text"
+				object, deleted, err := target.RemoveCatalog(cmd.Context(), a.newSession().olm(), args[0])
+				if err != nil {
+					return a.declined(err)
+				}
+				return a.printDocument(output, object, func() error {
+					if deleted {
+						a.streams.Printf("deleted %s\n", preview.RefOf(object).ID())
+					}
+					return nil
+				})
+			}
 			path, err := config.RemoveCatalog(a.getenv, args[0])
 			if err != nil {
 				return err
@@ -148,6 +243,9 @@ func (a *app) newCatalogRemoveCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.completer().catalogs,
 	}
+	target.Add(cmd.Flags())
+	output.add(cmd)
+	return cmd
 }
 
 // catalogItem is one catalog in the output of the commands that list catalogs.

@@ -67,6 +67,9 @@ var (
 	}
 	contractFlags = []flagRow{
 		{"--priority", "catalog:add"},
+		// Beyond the contract: catalogs of the cluster's OLM.
+		{"--in-cluster --yes --preview --output", "catalog:add catalog:remove"},
+		{"--display-name --publisher", "catalog:add"},
 		{"--output", "catalog:list catalog:show"},
 		{"--version --channel", "install preview upgrade catalog:show describe"},
 		{"--catalog", "install preview upgrade search describe"},
@@ -156,7 +159,8 @@ var (
 		"--version": "-v", "--channel": "-c", "--watch-namespace": "-w", "--with-long-description": "-L"}
 	// shorthandsOf are those of single commands.
 	shorthandsOf = map[string]map[string]string{
-		"search": {"--catalog": "-c"}, "describe": {"--catalog": "-c", "--channel": "-C"},
+		"catalog add": {"--display-name": "-d", "--publisher": "-p"},
+		"search":      {"--catalog": "-c"}, "describe": {"--catalog": "-c", "--channel": "-C"},
 	}
 )
 

@@ -24,7 +24,7 @@ type olmv1Command struct {
 // olmv1Commands are all of them, as of v0.6.0.
 var olmv1Commands = []olmv1Command{
 	{"create catalog", 2, mutableCatalogFlags, "made a ClusterCatalog", func(args []string, flags *pflag.FlagSet) []string {
-		command := append([]string{"catalog", "add"}, argumentsOr(args, "NAME", "IMAGE")...)
+		command := append(append([]string{"catalog", "add"}, argumentsOr(args, "NAME", "IMAGE")...), "--in-cluster", "olmv1")
 		if flags.Changed("priority") {
 			command = append(command, "--priority", value(flags, "priority"))
 		}
@@ -35,7 +35,12 @@ var olmv1Commands = []olmv1Command{
 		command := []string{"install", cmp.Or(value(flags, "package-name"), name), name}
 		return append(command, chosen(flags)...)
 	}},
-	{"delete catalog", 1, deleteFlags, "deleted a ClusterCatalog", deleteOf("clustercatalogs.olm.operatorframework.io")},
+	{"delete catalog", 1, deleteFlags, "deleted a ClusterCatalog", func(args []string, flags *pflag.FlagSet) []string {
+		if value(flags, "all") == "true" {
+			return deleteOf("clustercatalogs.olm.operatorframework.io")(args, flags)
+		}
+		return []string{"catalog", "remove", argumentsOr(args, "NAME")[0], "--in-cluster", "olmv1"}
+	}},
 	{"delete extension", 1, deleteFlags, "deleted a ClusterExtension", deleteOf("clusterextensions.olm.operatorframework.io")},
 	{"update catalog", 1, updateCatalogFlags, "changed a ClusterCatalog", func(args []string, _ *pflag.FlagSet) []string {
 		return []string{"kubectl", "edit", "clustercatalogs.olm.operatorframework.io", argumentsOr(args, "NAME")[0]}

@@ -1,0 +1,7 @@
+// Package olmcluster has the OLM of a cluster do what was reviewed here: it writes the
+// objects by which OLM is asked for something, and nothing that OLM makes itself. It
+// reads them as they are, and needs no library of OLM.
+//
+// Each object is shown and asked about before it is written, and is written exactly like
+// that: created where none has its name, or changed at the version that was read.
+package olmcluster
