@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Limits on one catalog. The largest public indexes have about 300 MB and some
-// ten thousand bundles.
+// Limits on one catalog, which is read as a stream. The largest public indexes have about
+// 300 MB and some ten thousand bundles.
 const (
 	maxFiles     = 100_000
-	maxBytes     = 512 << 20
+	maxBytes     = 4 << 30
 	maxDocuments = 1_000_000
 	maxPackages  = 100_000
 )

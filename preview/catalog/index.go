@@ -31,6 +31,8 @@ const (
 	trailerBytes = 8 + 8 + sha256.Size
 	// directoryBytes is the largest directory, in bytes, that is read into memory.
 	directoryBytes = 256 << 20
+	// maxSegment is how many bytes the documents of a segment may have.
+	maxSegment = 512 << 20
 )
 
 // errNoIndex is the error for a file that is not an intact index of the wanted catalog.
@@ -199,7 +201,7 @@ func (x *index) segment(s segment) ([]byte, error) {
 
 // unpacker returns the decompressor for segments, which all indexes share.
 var unpacker = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderLowmem(true))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxSegment), zstd.WithDecoderLowmem(true))
 })
 
 // The documents in a segment: each a letter for its schema, the package field,

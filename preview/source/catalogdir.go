@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -15,6 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // pinCatalog pins a directory to the hash of its files as pin does, but without keeping
@@ -33,34 +37,104 @@ func (s directorySource) hash(ctx context.Context, dir string, store diskcache.S
 		return "", err
 	}
 	defer func() { _ = root.Close() }()
-	left, hash, known := filetree.Budget{Limits: s.limits.Catalog}, filetree.NewHash(), loadStats(store, dir)
-	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
-		info, err := entry.Info()
-		if err != nil {
-			return changed(name)
-		}
-		if err := left.Take(name, info.Size()); err != nil {
-			return err
-		}
-		sum, ok := known.sum(name, info)
-		if !ok {
-			hashed := time.Now()
-			if sum, info, err = hashRegular(ctx, root, name, info.Size()); err != nil {
-				return err
-			}
-			known.note(name, info, sum, hashed)
-		}
-		hash.AddSum(name, sum)
-		return nil
-	})
-	if err == nil && left.Files == 0 {
+	h := &directoryHash{directorySource: s, root: root, left: filetree.Budget{Limits: s.limits.Streamed}, known: loadStats(store, dir)}
+	listing, err := h.listing(ctx)
+	if err == nil && h.left.Files == 0 {
 		err = errors.New("it holds no files")
 	}
 	if err != nil {
 		return "", err
 	}
-	known.save(store, dir)
-	return hash.Sum(), nil
+	h.known.save(store, dir)
+	return listing.Sum(), nil
+}
+
+// directoryHash hashes the files of a directory, several at once: a catalog has a
+// directory for each of its thousands of packages, and listing these one after the
+// other takes most of the time in which a package is found.
+type directoryHash struct {
+	directorySource
+	root *os.Root
+
+	mu    sync.Mutex // of what follows
+	left  filetree.Budget
+	known *statIndex
+}
+
+// listing returns the hash of all files. Each entry of the directory has a listing of its
+// own, which are put together in order.
+func (h *directoryHash) listing(ctx context.Context) (*filetree.Hash, error) {
+	entries, err := fs.ReadDir(h.root.FS(), ".")
+	if err != nil {
+		return nil, bounded.PathCause(err)
+	}
+	parts, errs := make([]filetree.Hash, len(entries)), make([]error, len(entries))
+	var group tasks.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, entry := range entries {
+		group.Go(func() error {
+			errs[i] = h.below(ctx, entry, func(name string, entry fs.DirEntry) error { return h.add(ctx, &parts[i], name, entry) })
+			return errs[i]
+		})
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, cmp.Or(append([]error{ctx.Err()}, append(errs, err)...)...) // the first by name
+	}
+	all := filetree.NewHash()
+	for _, part := range parts {
+		all.Files = append(all.Files, part.Files...)
+	}
+	return all, nil
+}
+
+// below calls use with every plain file of an entry of the directory, in order.
+func (h *directoryHash) below(ctx context.Context, entry fs.DirEntry, use func(string, fs.DirEntry) error) error {
+	visit := h.visitor(ctx, use)
+	if !entry.IsDir() {
+		return visit(entry.Name(), entry, nil)
+	}
+	return fs.WalkDir(h.root.FS(), entry.Name(), visit)
+}
+
+// add adds a file to a listing.
+func (h *directoryHash) add(ctx context.Context, to *filetree.Hash, name string, entry fs.DirEntry) error {
+	info, err := entry.Info()
+	if err != nil {
+		return changed(name)
+	}
+	sum, known, err := h.take(name, info)
+	if err != nil {
+		return err
+	}
+	if !known {
+		hashed := time.Now()
+		if sum, info, err = hashRegular(ctx, h.root, name, info.Size()); err != nil {
+			return err
+		}
+		h.note(name, info, sum, hashed)
+	}
+	to.AddSum(name, sum)
+	return nil
+}
+
+// take counts a file, and returns its hash if that is known.
+func (h *directoryHash) take(name string, info fs.FileInfo) (sum [sha256.Size]byte, known bool, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.left.Take(name, info.Size()); err != nil {
+		return sum, false, err
+	}
+	sum, known = h.known.sum(name, info)
+	return sum, known, nil
+}
+
+func (h *directoryHash) note(name string, info fs.FileInfo, sum [sha256.Size]byte, hashed time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known.note(name, info, sum, hashed)
 }
 
 // hashRegular returns the sha256 of a file. A file of another size, or one that changes
@@ -113,7 +187,7 @@ func (s directorySource) visit(ctx context.Context, p Pin, visit Visit) error {
 		return err
 	}
 	defer func() { _ = root.Close() }()
-	left, hash := filetree.Budget{Limits: s.limits.Catalog}, filetree.NewHash()
+	left, hash := filetree.Budget{Limits: s.limits.Streamed}, filetree.NewHash()
 	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
 		info, err := entry.Info()
 		if err != nil {

@@ -138,7 +138,7 @@ func newLayerPaths() layerPaths {
 func newLayerWalk(l filetree.Limits, keep string, visit Visit) *layerWalk {
 	return &layerWalk{
 		kept:     keep,
-		Unpacker: filetree.Unpacker{Limits: l, Keep: []string{keep}, Left: filetree.Budget{Limits: l.Catalog}},
+		Unpacker: filetree.Unpacker{Limits: l, Keep: []string{keep}, Left: filetree.Budget{Limits: l.Streamed}},
 		visit:    visit, above: newLayerPaths(),
 	}
 }

@@ -94,7 +94,12 @@ func openDirectory(name string) (*os.Root, error) {
 // directory or a worktree's file, because it differs between two clones of the same
 // content.
 func (s directorySource) each(ctx context.Context, root *os.Root, use func(name string, entry fs.DirEntry) error) error {
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(root.FS(), ".", s.visitor(ctx, use))
+}
+
+// visitor returns the function with which [fs.WalkDir] visits a directory for each.
+func (s directorySource) visitor(ctx context.Context, use func(name string, entry fs.DirEntry) error) fs.WalkDirFunc {
+	return func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", bounded.Quote(name), bounded.PathCause(err))
 		}
@@ -116,7 +121,7 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 			return fmt.Errorf("%s is %s; only plain files and directories are read", bounded.Quote(name), filetree.DescribeMode(entry.Type()))
 		}
 		return use(name, entry)
-	})
+	}
 }
 
 // openRegular opens a file, which must be a plain one: it may have been replaced since

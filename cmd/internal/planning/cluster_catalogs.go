@@ -262,7 +262,7 @@ func (r *Resolver) openOneServed(ctx context.Context, server catalogServer, s ca
 }
 
 // maxServed is the most bytes that are downloaded from catalogd, into a temporary file.
-const maxServed = 512 << 20
+const maxServed = 4 << 30
 
 // fromCatalogd opens a catalog that catalogd serves. Its digest is the hash of the
 // downloaded content. A catalog that has not changed since is taken from the cache.

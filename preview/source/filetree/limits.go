@@ -26,11 +26,12 @@ type Limits struct {
 	pathBytes     int
 	Bundle        ContentLimits
 	Catalog       ContentLimits
-	Artifacts     bool // an archive is content as it is, and what is no archive is one file
-	Unended       bool // tar archives without an end are read: their digest was given
+	Streamed      ContentLimits // of a catalog that is read file by file, and never held
+	Artifacts     bool          // an archive is content as it is, and what is no archive is one file
+	Unended       bool          // tar archives without an end are read: their digest was given
 }
 
-// ContentLimits limit the files that are kept in memory.
+// ContentLimits limit the files of one source.
 type ContentLimits struct {
 	What      string // for the error
 	Files     int
@@ -52,6 +53,7 @@ func DefaultLimits() Limits {
 		pathBytes:     1024,
 		Bundle:        ContentLimits{"bundle", 10_000, 64 * bounded.MiB, preview.MaxDocumentBytes},
 		Catalog:       ContentLimits{"catalog", 100_000, 512 * bounded.MiB, 512 * bounded.MiB},
+		Streamed:      ContentLimits{"catalog", 100_000, 4 * bounded.GiB, 4 * bounded.GiB},
 	}
 }
 

@@ -1,0 +1,56 @@
+package deps
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// tree is a problem of many packages, each of which has so many versions and needs ten
+// others: the first needs all of them.
+func tree(t testing.TB, packages, versions int) Problem {
+	t.Helper()
+	name := func(i int) string { return fmt.Sprintf("p%05d", i) }
+	var list []bundle
+	for i := range packages {
+		for v := range versions {
+			b := bundle{pkg: name(i), version: fmt.Sprintf("1.%d.0", v)}
+			for needed := 10*i + 1; needed <= 10*i+10 && needed < packages; needed++ {
+				b.properties = append(b.properties, needsPackage(name(needed), ">=1.0.0"))
+			}
+			list = append(list, b)
+		}
+	}
+	return Problem{Root: root(needsPackage(name(0), ">=1.0.0")), Sources: sources(published(t, "cat", list...))}
+}
+
+// What a solution of 10,000 packages costs each of them is what one of 1,000 does, in
+// bytes that are allocated: it is the same on each machine.
+func TestTenThousandPackagesAreSolvedInLinearWork(t *testing.T) {
+	each := func(packages int) float64 {
+		p := tree(t, packages, 1)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s := mustSolve(t, p)
+		runtime.ReadMemStats(&after)
+		if len(s.Packages) != packages+1 { // with the root
+			t.Fatalf("%d packages of %d", len(s.Packages), packages)
+		}
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(packages)
+	}
+	few, many := each(1_000), each(10_000)
+	t.Logf("%.0f bytes for each of 1,000, %.0f for each of 10,000", few, many)
+	if many > 1.5*few {
+		t.Errorf("each of 10,000 packages costs %.0f bytes, each of 1,000 costs %.0f", many, few)
+	}
+}
+
+// How many bundles are looked at has a bound, and the error for more names what to do.
+func TestMoreBundlesThanAreSolvedAreRefused(t *testing.T) {
+	_, err := Solve(context.Background(), tree(t, 10_000, 3))
+	if err == nil || !strings.Contains(err.Error(), "more than 20000 bundles could be part of it; narrow the catalogs with --catalog") {
+		t.Errorf("got %v", err)
+	}
+}
