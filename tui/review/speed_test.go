@@ -170,7 +170,7 @@ func TestSlowLargePlanFitsInMemory(t *testing.T) {
 
 // BenchmarkFirstFrame is the time from a plan to its first frame.
 func BenchmarkFirstFrame(b *testing.B) {
-	for _, objects := range []int{50, 5_000} {
+	for _, objects := range []int{50, 5_000, 40_000} {
 		p := sizedPlan(b, objects, objects*20)
 		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
 			c := tuitest.NewClock()
@@ -188,7 +188,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 // BenchmarkKeyToFrame presses keys in every place and reports the 99th
 // percentile of the time from a key to its frame.
 func BenchmarkKeyToFrame(b *testing.B) {
-	for _, objects := range []int{50, 5_000} {
+	for _, objects := range []int{50, 5_000, 40_000} {
 		p := sizedPlan(b, objects, objects*20)
 		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
 			var took []time.Duration
@@ -211,7 +211,7 @@ func BenchmarkKeyToFrame(b *testing.B) {
 // time to its frame: rows are made then.
 func BenchmarkFirstOpening(b *testing.B) {
 	for _, tab := range []struct{ name, key string }{{"findings", "2"}, {"access", "3"}, {"objects", "4"}, {"diff", "5"}, {"source", "6"}} {
-		for _, objects := range []int{50, 5_000} {
+		for _, objects := range []int{50, 5_000, 40_000} {
 			p := sizedPlan(b, objects, objects)
 			b.Run(fmt.Sprintf("%s/objects=%d", tab.name, objects), func(b *testing.B) {
 				var took []time.Duration
