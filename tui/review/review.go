@@ -130,7 +130,7 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case gateErrorMsg:
 		m.gate.set(msg, m.Plan)
 	case searchedMsg:
-		m.showHits(msg)
+		cmd = m.showHits(msg)
 	case comparedMsg:
 		m.comparing.finish(msg)
 	case frame.PagedMsg:
@@ -301,10 +301,11 @@ func (m *review) paste(msg tea.PasteMsg) {
 }
 
 // showHits goes to the hits of a search, unless CONFIRM has been opened meanwhile.
-func (m *review) showHits(msg searchedMsg) {
-	if m.screen == screenReview {
-		m.setHits(msg)
+func (m *review) showHits(msg searchedMsg) tea.Cmd {
+	if m.screen != screenReview {
+		return nil
 	}
+	return m.setHits(msg)
 }
 
 // reviewed reports whether everything that an approval needs is reviewed, and

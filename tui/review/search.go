@@ -110,7 +110,15 @@ type searchedMsg struct {
 	round, step int
 	hits        []hit
 	in          scope
+	// rest goes on inside of the rows, when these alone were searched; else nil.
+	rest func() tea.Msg
+	// shown is set when hits were found by the message before, and the first is shown.
+	shown bool
 }
+
+// rowsSearchedFirst is how many rows a search may have that looks in what they open at
+// once. The manifests behind more take seconds: their rows are searched first.
+const rowsSearchedFirst = 5_000
 
 // findHits returns the command that searches everything, and then goes to a hit: with
 // step 0 to the first one from the cursor on, else to the next or previous one.
@@ -130,12 +138,13 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 		document = b.lookup(s.find)
 	}
 	at := b.list.Cursor
-	var rows [tabs.Count][]tabs.Row
+	count, rows := 0, [tabs.Count][]tabs.Row{}
 	for _, t := range m.ShownTabs() {
 		m.rebuildRows(t)
 		rows[t] = m.tabs[t].rows
+		count += len(rows[t])
 	}
-	return func() tea.Msg {
+	look := func(inside bool) searchedMsg {
 		msg := searchedMsg{round: s.round, step: step, in: in}
 		for t := range tabs.Count {
 			for i, r := range rows[t] {
@@ -146,21 +155,34 @@ func (m *tabPanel) findHits(step int) tea.Cmd {
 					for _, line := range document() {
 						msg.hits = append(msg.hits, hit{tab: t, row: i, line: line})
 					}
-				} else if h := (hit{tab: t, row: i, line: -1}); found(s.find, r, &h) {
+				} else if h := (hit{tab: t, row: i, line: -1}); found(s.find, r, inside, &h) {
 					msg.hits = append(msg.hits, h)
 				}
 			}
 		}
 		return msg
 	}
+	if count <= rowsSearchedFirst {
+		return func() tea.Msg { return look(true) }
+	}
+	return func() tea.Msg {
+		msg := look(false)
+		msg.rest = func() tea.Msg {
+			whole := look(true)
+			whole.shown = len(msg.hits) > 0
+			return whole
+		}
+		return msg
+	}
 }
 
-// found reports whether a row, or its detail, has a match, and notes in h which.
-func found(find widget.Find, r tabs.Row, h *hit) bool {
+// found reports whether a row, or inside of it its detail, has a match, and notes in h
+// which.
+func found(find widget.Find, r tabs.Row, inside bool, h *hit) bool {
 	if len(find(r.SearchText())) > 0 {
 		return true
 	}
-	if r.Inside != nil {
+	if inside && r.Inside != nil {
 		for line := range strings.Lines(r.Inside()) {
 			if len(find(strings.TrimSuffix(line, "\n"))) > 0 {
 				h.inside = true
@@ -193,15 +215,29 @@ func (b *masterDetail) lookup(find widget.Find) func() []int {
 	}
 }
 
-// setHits stores the hits, unless the search has ended or another one has begun.
-func (m *tabPanel) setHits(msg searchedMsg) {
+// setHits stores the hits, unless the search has ended or another one has begun, and
+// goes to one of them. It returns the command that searches the rest, if there is one.
+func (m *tabPanel) setHits(msg searchedMsg) tea.Cmd {
 	s := &m.search
 	if msg.round != s.round {
-		return
+		return nil
 	}
 	s.hits, s.in = msg.hits, msg.in
-	m.notice = ""
-	m.goToHit(msg.step)
+	switch {
+	case msg.shown: // the cursor stays where it went, or was led since
+		m.noticeHit(sort.Search(len(s.hits), func(i int) bool { return !precedes(s.hits[i], s.last) }))
+	case msg.rest != nil && len(s.hits) == 0:
+	default:
+		m.notice = ""
+		m.goToHit(msg.step)
+	}
+	if msg.rest == nil {
+		return nil
+	}
+	if len(s.hits) > 0 {
+		m.notice += "   searching what rows open …"
+	}
+	return msg.rest
 }
 
 // nextHit goes to the next or previous hit. It searches again if rows or
@@ -239,7 +275,13 @@ func (m *tabPanel) goToHit(step int) {
 	}
 	at = (at + n) % n
 	m.showHit(s.hits[at])
-	m.notice = fmt.Sprintf("%q: hit %d of %d%s   n next   N previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
+	m.noticeHit(at)
+}
+
+// noticeHit says which of the hits is shown.
+func (m *tabPanel) noticeHit(at int) {
+	s := &m.search
+	m.notice = fmt.Sprintf("%q: hit %d of %d%s   n next   N previous   esc ends", s.input.Value(), at+1, len(s.hits), m.hitsPerTab())
 }
 
 // position returns the row or line that has the cursor, as a hit.

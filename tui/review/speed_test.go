@@ -147,25 +147,27 @@ func TestWorkForTheFirstFrameDoesNotGrowWithThePlan(t *testing.T) {
 
 func TestSlowLargePlanFitsInMemory(t *testing.T) {
 	slowtest.Skip(t, "a plan of 5,000 objects and 100,000 lines")
-	heap := func() uint64 {
-		var s runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
-	before := heap()
+	before := heapInUse()
 	p := sizedPlan(t, 5_000, 100_000)
 	m, c := reviewOf(t, p, 120, 36)
 	tuitest.Drive(m, c, largest()...)
 	if len(m.activeTab().sheet.Comparison.Lines) < 100_000 {
 		t.Fatalf("the difference has %d lines", len(m.activeTab().sheet.Comparison.Lines))
 	}
-	used := (heap() - before) >> 20
+	used := (heapInUse() - before) >> 20
 	t.Logf("%d MB", used)
 	if used > 200 {
 		t.Errorf("the review of 5,000 objects and 100,000 lines holds %d MB, want at most 200", used)
 	}
 	runtime.KeepAlive(m)
+}
+
+// heapInUse returns the bytes in use, after a collection.
+func heapInUse() uint64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
 }
 
 // BenchmarkFirstFrame is the time from a plan to its first frame.
@@ -227,6 +229,37 @@ func BenchmarkFirstOpening(b *testing.B) {
 				b.ReportMetric(0, "ns/op") // is mostly the review itself
 			})
 		}
+	}
+}
+
+// BenchmarkSearch is the time from the key that begins a search to the frame with its
+// first hit, and what plan and review hold when all tabs were searched.
+func BenchmarkSearch(b *testing.B) {
+	for _, objects := range []int{50, 5_000, 40_000} {
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			before := heapInUse()
+			p := sizedPlan(b, objects, objects)
+			var took []time.Duration
+			var m *review
+			for b.Loop() {
+				var c *tuitest.Clock
+				m, c = reviewOf(b, p, 120, 36)
+				tuitest.Drive(m, c, append([]any{"4", "/"}, tuitest.Typed(fmt.Sprintf("part-%04d", objects*3/4))...)...)
+				start := time.Now()
+				cmd := m.searchKey(tuitest.Press("enter"))
+				m.Update(cmd())
+				_ = m.View()
+				took = append(took, time.Since(start))
+				if m.search.last == noHit {
+					b.Fatal(m.notice)
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+			b.ReportMetric(float64(heapInUse()-before)/(1<<20), "MB-held")
+			b.ReportMetric(0, "ns/op") // is mostly the review itself
+			runtime.KeepAlive(m)
+		})
 	}
 }
 

@@ -46,10 +46,16 @@ func (m *diffTab) Rows() []Row {
 // decides about rights and requests. CRDs, whose differences are the longest and mostly
 // descriptions, come last.
 func (m *View) byRisk(objects []int) []int {
-	slices.SortStableFunc(objects, func(x, y int) int {
-		a, b := &m.Plan.Objects[x], &m.Plan.Objects[y]
-		return cmp.Or(m.index.severity(a.ID)-m.index.severity(b.ID), kindRank(a)-kindRank(b))
-	})
+	type ranked struct{ at, severity, kind int }
+	ranks := make([]ranked, len(objects))
+	for i, at := range objects {
+		o := &m.Plan.Objects[at]
+		ranks[i] = ranked{at, m.index.severity(o.ID), kindRank(o)}
+	}
+	slices.SortStableFunc(ranks, func(x, y ranked) int { return cmp.Or(x.severity-y.severity, x.kind-y.kind) })
+	for i, r := range ranks {
+		objects[i] = r.at
+	}
 	return objects
 }
 

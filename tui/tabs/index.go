@@ -33,8 +33,9 @@ type Index struct {
 
 // tree is the order of the objects in the objects tab, and its branches.
 type tree struct {
-	kinds []string // kind and group, by position of the object
-	order []int    // positions of the objects by stage, kind and id
+	kinds  []string // kind and group, by position of the object
+	stages []int    // position of the stage, by that of the object; after all stages if it has none
+	order  []int    // positions of the objects by stage, kind and id
 
 	branches map[string]branch // as they were made last, by id
 }
@@ -113,23 +114,20 @@ func (x *Index) objectTree() *tree {
 
 // stageAt returns the position of the stage of the plan's i-th object, after
 // all stages if it has none.
-func (x *Index) stageAt(i int) int {
-	if at, ok := x.stageOf(x.plan.Objects[i].ID); ok {
-		return at
-	}
-	return len(x.plan.Stages)
-}
+func (x *Index) stageAt(i int) int { return x.objectTree().stages[i] }
 
 func (x *Index) newTree() *tree {
 	objects := x.plan.Objects
-	t := &tree{kinds: make([]string, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
-	stages := make([]int, len(objects))
+	t := &tree{kinds: make([]string, len(objects)), stages: make([]int, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
 	for i := range objects {
 		o := &objects[i]
-		t.order[i], t.kinds[i], stages[i] = i, o.Kind+"."+o.Ref().Group(), x.stageAt(i)
+		t.order[i], t.kinds[i], t.stages[i] = i, o.Kind+"."+o.Ref().Group(), len(x.plan.Stages)
+		if stage, ok := x.stageOf(o.ID); ok {
+			t.stages[i] = stage
+		}
 	}
 	slices.SortFunc(t.order, func(a, b int) int {
-		return cmp.Or(stages[a]-stages[b], strings.Compare(t.kinds[a], t.kinds[b]), strings.Compare(objects[a].ID, objects[b].ID))
+		return cmp.Or(t.stages[a]-t.stages[b], strings.Compare(t.kinds[a], t.kinds[b]), strings.Compare(objects[a].ID, objects[b].ID))
 	})
 	return t
 }

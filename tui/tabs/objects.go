@@ -328,7 +328,7 @@ func (m *objectsTab) shownObjects() []int {
 	shows := objectFilters()[m.Filter.Objects].shows
 	var at []int
 	for _, i := range m.index.objectTree().order {
-		if o := &m.Plan.Objects[i]; m.ofPackage(o) && shows(m.View, o) && m.Filter.Only.passes(string(o.Action)+" "+frame.ObjectName(o.ID)) {
+		if o := &m.Plan.Objects[i]; m.ofPackage(o) && shows(m.View, o) && (m.Filter.Only.find == nil || m.Filter.Only.passes(string(o.Action)+" "+frame.ObjectName(o.ID))) {
 			at = append(at, i)
 		}
 	}

@@ -130,7 +130,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 	if len(images) == 0 {
 		return
 	}
-	platforms := risk.PinnedPlatforms(m.Plan)
+	platforms, moved := risk.PinnedPlatforms(m.Plan), m.movedTags()
 	pinned := 0
 	for _, image := range images {
 		if image.Pinned {
@@ -147,7 +147,7 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 		if image.Digest != "" && !strings.Contains(image.Reference, image.Digest) {
 			f.add("  today", image.Digest)
 		}
-		for _, other := range m.movedTags(image.Reference) {
+		for _, other := range moved[image.Reference] {
 			f.addAs(theme.Caution, "  ! moved", other)
 		}
 		runsOn := strings.Join(platforms[image.Reference], ", ")
@@ -163,17 +163,17 @@ func (m *sourceTab) imageFacts(f *propertyList) {
 	}
 }
 
-// movedTags returns the evidence that the tag of an image was moved to another
-// digest since the installed revision.
-func (m *sourceTab) movedTags(reference string) []string {
-	var out []string
+// movedTags returns the evidence that tags of images were moved to other digests since
+// the installed revision, by the image that it names.
+func (m *sourceTab) movedTags() map[string][]string {
+	out := map[string][]string{}
 	for _, f := range m.Plan.Findings {
 		if f.Rule != rules.ImageMoved.Name {
 			continue
 		}
-		for _, part := range strings.Split(f.Evidence, "; ") {
-			if strings.Contains(part, reference) {
-				out = append(out, part)
+		for part := range strings.SplitSeq(f.Evidence, "; ") {
+			for word := range strings.FieldsSeq(part) {
+				out[word] = append(out[word], part)
 			}
 		}
 	}
