@@ -23,9 +23,10 @@ func etcdArgs(l layout, client, peer int) []string {
 		"--listen-peer-urls=" + peerURL,
 		"--initial-advertise-peer-urls=" + peerURL,
 		"--initial-cluster=sandbox=" + peerURL,
-		// The only member waits one to two election timeouts for rivals.
-		"--heartbeat-interval=20",
-		"--election-timeout=200",
+		// The only member waits up to one election timeout for rivals, while the API
+		// server starts. At each heartbeat it wakes up, also when there is nothing to do.
+		"--heartbeat-interval=100",
+		"--election-timeout=500",
 		// Only holders of our certificates may talk to it: without this any
 		// local user could read and write the cluster around the API server.
 		"--client-cert-auth", "--peer-client-cert-auth",
