@@ -53,7 +53,7 @@ func (c *Client) Kind(ctx context.Context, apiVersion, kind string) (namespaced 
 // Refresh empties the cache of the server's kinds and of their schemas.
 func (c *Client) Refresh() {
 	c.openapi.mu.Lock()
-	c.openapi.converters = nil
+	c.openapi.schemas = nil
 	c.openapi.mu.Unlock()
 	c.discovery.mu.Lock()
 	defer c.discovery.mu.Unlock()

@@ -164,28 +164,45 @@ func toTyped(from managedfields.TypeConverter, body map[string]any) (*typed.Type
 	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
 }
 
-// openAPICache caches the schemas that the server publishes, by API version.
+// openAPICache caches the schemas that the server publishes, by API version. Those of
+// several API versions are read at the same time, those of one once.
 type openAPICache struct {
-	mu         sync.Mutex
-	converters map[string]managedfields.TypeConverter // by API version
+	mu      sync.Mutex
+	schemas map[string]*publishedSchemas // by API version
+}
+
+// publishedSchemas are the schemas of one API version, nil until they could be read.
+type publishedSchemas struct {
+	mu        sync.Mutex
+	converter managedfields.TypeConverter
+}
+
+func (o *openAPICache) of(apiVersion string) *publishedSchemas {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.schemas == nil {
+		o.schemas = map[string]*publishedSchemas{}
+	}
+	if o.schemas[apiVersion] == nil {
+		o.schemas[apiVersion] = &publishedSchemas{}
+	}
+	return o.schemas[apiVersion]
 }
 
 // typeConverter returns the merge schema of a kind as the cluster publishes it
 // (OpenAPI v3, KEP-2896), for built-in kinds and custom ones alike.
 func (c *Client) typeConverter(ctx context.Context, ref preview.Ref) (managedfields.TypeConverter, error) {
-	c.openapi.mu.Lock()
-	defer c.openapi.mu.Unlock()
-	if known := c.openapi.converters[ref.APIVersion]; known != nil {
-		return known, nil
+	known := c.openapi.of(ref.APIVersion)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.converter != nil {
+		return known.converter, nil
 	}
 	loaded, err := c.loadTypeConverter(ctx, ref.APIVersion)
 	if err != nil {
 		return nil, err
 	}
-	if c.openapi.converters == nil {
-		c.openapi.converters = map[string]managedfields.TypeConverter{}
-	}
-	c.openapi.converters[ref.APIVersion] = loaded
+	known.converter = loaded
 	return loaded, nil
 }
 

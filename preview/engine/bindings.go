@@ -58,19 +58,52 @@ func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) erro
 }
 
 // decideBindings records for each binding the right that the user lacks to write it. As
-// the API server does, it asks for the verb bind on the role, or else for all
-// permissions that the role has after the plan.
+// the API server does, it asks for the verb bind on the role, of all bindings at once, or
+// else for all permissions that the role has after the plan.
 func (d rights) decideBindings(ctx context.Context) error {
+	var bindings []*preview.Object
+	var binds []preview.Right
 	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
-		if !endsInApply(o.Action) || !isBinding(o) {
-			continue
-		}
-		if err := d.decideBinding(ctx, o); err != nil {
-			return err
+		if o := &d.plan.Objects[i]; endsInApply(o.Action) && isBinding(o) {
+			bindings, binds = append(bindings, o), append(binds, rightToBind(o))
 		}
 	}
+	lacking, err := d.filterMissing(ctx, binds)
+	if err != nil || len(lacking) == 0 {
+		return err
+	}
+	unbound := map[preview.Right]bool{}
+	for _, r := range lacking {
+		unbound[r] = true
+	}
+	var refused []*preview.Object
+	var rest []preview.Right
+	for i, o := range bindings {
+		if unbound[binds[i]] {
+			refused, rest = append(refused, o), append(rest, d.heldRights(d.rolesOfBinding(access.RoleOf(o.Planned)), o.Namespace)...)
+		}
+	}
+	if lacking, err = d.filterMissing(ctx, rest); err != nil {
+		return err
+	}
+	lacked := map[preview.Right]bool{}
+	for _, r := range lacking {
+		lacked[r] = true
+	}
+	for _, o := range refused {
+		d.decideBinding(o, lacked)
+	}
 	return nil
+}
+
+// rightToBind returns the right to bind the role of a binding, whatever the role gives.
+func rightToBind(o *preview.Object) preview.Right {
+	to := access.RoleOf(o.Planned)
+	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
+	if to.Is(preview.KindRole) {
+		bind.Resource = "roles"
+	}
+	return bind
 }
 
 // endsInApply reports whether an action applies the planned object.
@@ -82,24 +115,19 @@ func endsInApply(a preview.Action) bool {
 	return false
 }
 
-func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
+// decideBinding decides about a binding whose writer may not bind its role, by the
+// rights of such roles that the writer lacks.
+func (d rights) decideBinding(o *preview.Object, lacked map[preview.Right]bool) {
 	to := access.RoleOf(o.Planned)
-	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
-	if to.Is(preview.KindRole) {
-		bind.Resource = "roles"
+	held := d.heldRights(d.rolesOfBinding(to), o.Namespace)
+	held = slices.DeleteFunc(held, func(r preview.Right) bool { return !lacked[r] })
+	if len(held) == 0 {
+		return
 	}
-	lacking, err := d.filterMissing(ctx, []preview.Right{bind})
-	if err != nil || len(lacking) == 0 {
-		return err
-	}
-	lacks, err := d.missingForRole(ctx, to, d.rolesOfBinding(to), o.Namespace)
-	if err != nil || !lacks {
-		return err
-	}
-	d.missing(bind, o.ID+" gives what you do not hold yourself")
+	d.missingOfRole(to, held)
+	d.missing(rightToBind(o), o.ID+" gives what you do not hold yourself")
 	o.Action, o.Result, o.ResultBody = preview.ActionUnknown, "", nil
 	d.refused(o.ID, preview.ReasonForbidden, "forbidden")
-	return nil
 }
 
 // rolesOfBinding returns the binding's role as the plan leaves it, and the roles

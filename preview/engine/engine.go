@@ -15,49 +15,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
-	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// Cluster lists the requests to a cluster that planning needs: reads and dry
-// runs, no writes. Errors carry a [preview.Refusal] when the API server
-// answered.
-type Cluster interface {
-	schema.Pager
-	Server
+// Cluster lists the requests to a cluster that planning needs.
+type Cluster = reads.Cluster
 
-	// Target identifies the cluster and the user.
-	Target(ctx context.Context) (preview.Target, error)
-	// Kind reports whether a kind is namespaced; one that is not served is a
-	// Refusal with ReasonNotServed.
-	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
-	// APIVersions returns what is served, sorted: "v1", "apps/v1" and
-	// "apps/v1/Deployment".
-	APIVersions(ctx context.Context) ([]string, error)
-	// Read answers in the order of refs.
-	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
-	// List returns the objects of a kind in a namespace (all when empty) that
-	// match a label selector.
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
-	// DryRun answers in the order of items.
-	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
-	// Merge computes from reads alone what an apply would make of a live
-	// object, as far as that can be known without a dry run.
-	Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult
-	// Plural names the resource of a kind, such as "deployments".
-	Plural(ctx context.Context, apiVersion, kind string) (string, error)
-	// May answers which rights the user has, in their order.
-	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
-}
-
-// Server answers which APIs the cluster serves, and which objects a namespace has.
-type Server interface {
-	Served(ctx context.Context) (preview.Discovery, error)
-	// Residents returns the objects of a namespace, of every kind that can be
-	// listed and deleted there, without spec and status.
-	Residents(ctx context.Context, namespace string) ([]map[string]any, error)
-}
+// Server answers what a cluster serves and has.
+type Server = reads.Server
 
 // Schemas has the schemas of the built-in kinds, without a cluster.
 type Schemas interface {
@@ -241,7 +208,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 // plan completes p: it decides the actions, derives the other fields and computes the
 // digests.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
-	log := &readLog{Cluster: cluster}
+	log := &reads.Log{Cluster: cluster}
 	if cluster != nil && !opts.factsOnly {
 		cluster = log
 	}
@@ -249,7 +216,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	d.looksOnly = opts.LooksOnly
 	if opts.Installed.Hidden {
 		d.hideRecord()
-		log.forbidden = append(log.forbidden, preview.Right{Verb: "get", Resource: "secrets", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)})
+		log.Forbid(preview.Right{Verb: "get", Resource: "secrets", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)})
 	}
 	if err := d.decide(ctx); err != nil {
 		return err
@@ -273,7 +240,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 			p.Verdict = verdict.Of(p, Obstacles(p))
 		}
 	}
-	p.Access.Installer.NotRead = log.rights()
+	p.Access.Installer.NotRead = log.Rights()
 	return p.Seal()
 }
 

@@ -3,28 +3,30 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // merge computes the results of updates without dry runs, from the live object and the
 // managers of its fields. Of a create only the planned fields are known.
 func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	d.Report("merging %d objects here: the cluster is only read", len(pending))
-	for _, i := range pending {
-		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Planned, Manager: o.Manager})
+	pending = slices.DeleteFunc(slices.Clone(pending), func(i int) bool {
+		action := d.plan.Objects[i].Action
+		return action != preview.ActionUpdate && action != preview.ActionPatch
+	})
+	results, err := d.mergeAll(ctx, pending)
+	if err != nil {
+		return err
+	}
+	for n, i := range pending {
+		o, result := &d.plan.Objects[i], results[n]
 		for d.enterConflicts(o, result.Err) {
 			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager})
 		}
-		var err error
 		if result.Err != nil {
 			err = d.decideFromRefusal(ctx, o, result.Err)
 		} else {
@@ -37,6 +39,26 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	d.secretKeys()
 	return nil
 }
+
+// mergeAll merges objects, as many at a time as there are processors. The schemas of
+// their API versions are read beside each other.
+func (d dryRunner) mergeAll(ctx context.Context, pending []int) ([]preview.DryRunResult, error) {
+	results := make([]preview.DryRunResult, len(pending))
+	group, ctx := tasks.WithContext(ctx)
+	group.SetLimit(max(maxMerges, runtime.GOMAXPROCS(0)))
+	for n, i := range pending {
+		group.Go(func() error {
+			o := &d.plan.Objects[i]
+			results[n] = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Planned, Manager: o.Manager})
+			return ctx.Err()
+		})
+	}
+	return results, group.Wait()
+}
+
+// maxMerges is the most merges at a time where there are few processors: more than the
+// API versions of most plans, because the first merge of each waits for its schemas.
+const maxMerges = 8
 
 // DryRunGate sends the dry runs for a plan that was made by reads alone (ReadGet). It
 // returns every reason why applying would differ from the plan, and the permissions

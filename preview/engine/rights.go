@@ -77,18 +77,25 @@ const maxMissing = 20
 // the API server lets no user grant more than they have. It reports whether there are
 // any.
 func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
+	lacking, err := d.filterMissing(ctx, d.heldRights(bodies, namespace))
+	d.missingOfRole(role, lacking)
+	return len(lacking) > 0, err
+}
+
+// heldRights returns the rights in roles, as far as the API server is asked about them.
+func (rights) heldRights(bodies []map[string]any, namespace string) []preview.Right {
 	var held []preview.Right
 	for _, body := range bodies {
 		held = append(held, installer.Held(body, namespace)...)
 	}
-	if len(held) > maxAsked {
-		held = held[:maxAsked] // the API server decides on the rest
-	}
-	lacking, err := d.filterMissing(ctx, held)
+	return held[:min(len(held), maxAsked)] // the API server decides on the rest
+}
+
+// missingOfRole records rights of a role that the user lacks.
+func (d rights) missingOfRole(role preview.Ref, lacking []preview.Right) {
 	for _, r := range lacking[:min(len(lacking), maxMissing)] {
 		d.missingFor(role.ID(), r, role.Kind+" "+role.Name+" gives it, and only its holders may hand it over")
 	}
-	return len(lacking) > 0, err
 }
 
 func (d rights) missingFor(role string, r preview.Right, why string) {
