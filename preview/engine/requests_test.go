@@ -1,14 +1,19 @@
 package engine_test
 
 import (
+	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
@@ -169,4 +174,79 @@ func storeApplications(t testing.TB, box *sandbox.Sandbox, content planned.Conte
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// BenchmarkUpdated plans the update of every object of a release, nearby and far away, in
+// both modes, as kubectl diff compares them in the same run: how many times as long it
+// takes, and what the distance costs at least by [reads.Limit].
+func BenchmarkUpdated(b *testing.B) {
+	box := sandboxtest.Start(b)
+	for _, applications := range []int{83, 833} {
+		b.Run(strconv.Itoa(6*applications), func(b *testing.B) { benchmarkUpdate(b, box, applications) })
+	}
+}
+
+func benchmarkUpdate(b *testing.B, box *sandbox.Sandbox, applications int) {
+	release := preview.Release{Name: "updated", Namespace: "updated-" + strings.ToLower(rand.Text())}
+	storeApplications(b, box, applicationsOf(b, release, applications, "one"))
+	updated := applicationsOf(b, release, applications, "two")
+	kubectl := kubectlDiff(b, box.Kubeconfig(), updated)
+	for _, mode := range []preview.ReadMode{preview.ReadDryRun, preview.ReadGet} {
+		near := 0.0
+		for _, distance := range []time.Duration{0, 30 * time.Millisecond} {
+			b.Run(fmt.Sprintf("%s/%s-away", mode, distance), func(b *testing.B) {
+				kubeconfig := farAway(b, box.Kubeconfig(), distance)
+				b.ReportAllocs()
+				for b.Loop() {
+					planUpdate(b, kubeconfig, release, updated, mode)
+				}
+				each := b.Elapsed().Seconds() / float64(b.N)
+				b.ReportMetric(kubectl*1000, "ms-kubectl-diff")
+				b.ReportMetric(each/kubectl, "times-kubectl-diff")
+				if distance == 0 {
+					near = each
+					return
+				}
+				limit := reads.Limit{Mode: mode, Objects: len(updated.Objects), InFlight: 16}
+				b.ReportMetric((each-near)*1000, "ms-longer-than-near")
+				b.ReportMetric(limit.Longer(distance).Seconds()*1000, "ms-longer-at-least")
+			})
+		}
+	}
+}
+
+func planUpdate(b *testing.B, kubeconfig string, release preview.Release, updated planned.Content, mode preview.ReadMode) {
+	b.Helper()
+	client, err := k8s.Connect(b.Context(), k8s.Options{Kubeconfig: kubeconfig, ReadOnly: mode})
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, err = engine.Build(b.Context(), []planned.Content{updated}, client, engine.Options{
+		Release: release, Schemas: k8s.NewSchemas(), Apply: preview.DefaultOptions(), ReadMode: mode,
+		Request: preview.Request{Action: preview.RequestInstall},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// kubectlDiff returns how many seconds kubectl diff takes for the objects of a plan.
+func kubectlDiff(b *testing.B, kubeconfig string, updated planned.Content) float64 {
+	b.Helper()
+	var manifests bytes.Buffer
+	for i := range updated.Objects {
+		data, err := json.Marshal(updated.Objects[i].Planned)
+		if err != nil {
+			b.Fatal(err)
+		}
+		manifests.Write(append(data, "\n---\n"...))
+	}
+	diff := exec.CommandContext(b.Context(), sandboxtest.Kubectl(b), "--kubeconfig", kubeconfig, "diff", "-f", "-")
+	diff.Stdin = &manifests
+	start := time.Now()
+	out, err := diff.CombinedOutput()
+	if diff.ProcessState == nil || diff.ProcessState.ExitCode() != 1 { // there are differences
+		b.Fatalf("kubectl diff: %v: %.500s", err, out)
+	}
+	return time.Since(start).Seconds()
 }
