@@ -72,7 +72,7 @@ func refusals() []refusal {
 			name:   "a rollout that failed",
 			before: `true`,
 			line:   `kubectl operator install ./failing web -n NS $C --yes`,
-			says:   `look at it with (kubectl operator status .*?--context=\S+)`, code: 3, shows: `Progress deadline exceeded`,
+			says:   `look at it with (kubectl operator status .*?--context=\S+)`, code: 3, shows: `revision 1 failed \(stage deploy\)`,
 		},
 		{
 			name:   "a rollout that is not over in time",
