@@ -14,7 +14,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs demo test race soak upstream bench profile golden lint clean
+.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs olm demo test race soak upstream bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
@@ -113,6 +113,20 @@ control-plane: ## bin/control-plane, an OCI image layout of the control plane, a
 gcs: ## bin/fake-gcs-server, which tests of gs:// read from: a minute once, then cached
 	@mkdir -p bin; cd .tools && $(GOBUILD) -o ../bin/fake-gcs-server github.com/fsouza/fake-gcs-server
 
+# OLM v0 itself and what serves a catalog to it, at the versions of .tools/olm/go.mod, and
+# OLM's CRDs. Too long for "make test", which runs the tests with them where they are.
+OLM := github.com/operator-framework/operator-lifecycle-manager
+OLM_SUM = { cat .tools/olm/go.mod .tools/olm/go.sum .tools/olm/main.go; go version; } | cksum
+
+olm: ## bin/olm-operator, bin/olm-catalog-operator and bin/olm-registry, the real OLM v0 for tests: three minutes once, then cached
+	@sum=$$($(OLM_SUM)); \
+	if [ "$$sum" = "$$(cat bin/.olm.sum 2>/dev/null)" ]; then exit 0; fi; mkdir -p bin; cd .tools/olm && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/olm-registry . && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/olm-catalog-operator $(OLM)/cmd/catalog && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/olm-operator $(OLM)/cmd/olm && \
+	for file in $$(go list -m -f '{{.Dir}}' $(OLM))/deploy/chart/crds/*.yaml; do echo ---; cat "$$file"; done >../../bin/olm-crds.yaml && \
+	echo "$$sum" >../../bin/.olm.sum
+
 # While the control plane is built for the first time, the review of the same package
 # without a cluster is on the screen.
 demo: build ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
@@ -186,12 +200,13 @@ soak: sandbox kubectl ## every danger in every disguise and package, a million r
 # What other systems ship, from clones of their repositories: the table of Flyte's plugins next
 # to its newest tags; charts, applications and manifests at commits that the test names.
 UPSTREAM = bin/upstream
-upstream: ## compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
+upstream: sandbox kubectl olm ## run OLM v0 itself on what was reviewed here, compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
 	@mkdir -p '$(UPSTREAM)'; cd '$(UPSTREAM)' && for repository in flyteorg/flyte flyteorg/flytepluginexample pipe-cd/pipecd raystack/charts kubernetes-sigs/krew-index; do \
 	clone=$${repository#*/}; test -d "$$clone" || git clone --quiet --no-checkout "https://github.com/$$repository" "$$clone" || exit 1; \
 	git -C "$$clone" fetch --quiet --tags || echo "the clone of $$repository is not renewed"; done
 	FLYTE='$(abspath $(UPSTREAM))/flyte' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
 	UPSTREAM='$(abspath $(UPSTREAM))' go test -count=1 ./cmd/internal/planning -run TestUpstreamFilesArePlanned
+	go test -count=1 ./cmd/internal/cli -run TestClusterOLMScripts
 
 # Limits that are missed are lines of the table; they fail nothing. Benchmarks next to
 # other programs' code are a module of their own.

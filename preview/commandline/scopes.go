@@ -10,7 +10,7 @@ var scopes = of(map[Scope][]string{
 	Planning: {
 		"pull-secret", "cache-dir", "verify", "verify-key", "certificate-identity", "certificate-oidc-issuer", "trusted-root",
 		"values", "set", "api-versions", "record-key", "record-approvers", "stage-timeout", "allow-cross-namespace-secrets", "reset-options", "values-from-defaults",
-		"lock", "credential-env",
+		"lock", "credential-env", "via",
 	},
 	Applying: {"health-check", "rollout-timeout", "no-wait", "history-max"},
 	None: {

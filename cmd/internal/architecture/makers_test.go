@@ -49,6 +49,8 @@ var makers = map[string][2]string{
 	"cmd/internal/planning goBack":                       {ofRefusals, "a record of an earlier revision that was exchanged"}, // the same command
 	"cmd/internal/olmcluster CatalogFlags.command":       {"TestClusterScripts"},                                             // catalogs.txtar
 	"cmd/internal/olmcluster CatalogFlags.RemoveCatalog": {"TestClusterScripts"},
+	"cmd/internal/olmcluster NewInstall":                 {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster Install.pending":            {"TestClusterOLMScripts"},
 	"cmd/internal/olmplugin NewOLMv1Command":             {"TestTheOtherPluginsWordsAreUnderstood"},
 	"cmd/internal/olmplugin olmv1Command.answer":         {"TestTheOtherPluginsWordsAreUnderstood"},
 	"cmd/internal/requestfile joined":                    {ofRefusals, "a directory without objects, as a request file"},

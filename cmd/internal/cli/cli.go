@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/sandboxcmd"
@@ -293,6 +294,7 @@ type session struct {
 	requests requestFlags
 	judged   policyFlags
 	owners   ownerFlags
+	via      olmcluster.Via
 	// templateOf is what -o pod-template is for; empty means the default.
 	templateOf string
 

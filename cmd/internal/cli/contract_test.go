@@ -67,6 +67,7 @@ var (
 	}
 	contractFlags = []flagRow{
 		{"--priority", "catalog:add"},
+		{"--via", "install preview"},
 		// Beyond the contract: catalogs of the cluster's OLM.
 		{"--in-cluster --yes --preview --output", "catalog:add catalog:remove"},
 		{"--display-name --publisher", "catalog:add"},

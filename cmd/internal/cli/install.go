@@ -54,7 +54,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := r.check(); err != nil {
+			if err := firstError(p.via.Check(cmd.Flags().Changed, &p.Render), r.check()); err != nil {
 				if errors.Is(err, errNoTerminal) || errors.Is(err, errInCI) { // with a terminal there would be no catalog either
 					err = errors.Join(err, p.WithoutCatalog(argument(args, 0)))
 				}
@@ -104,6 +104,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)
 	r.addWithPreview(flags)
+	p.via.Add(flags)
 	return cmd
 }
 

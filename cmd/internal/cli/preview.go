@@ -99,7 +99,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.refuseRepeated(args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.via.Check(cmd.Flags().Changed, &p.Render), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.refuseRepeated(args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if p.StageTimeout < 0 {
@@ -154,6 +154,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	p.judged.add(flags, &p.Policy)
 	addRecordFlags(flags, &p.Records)
 	flags.DurationVar(&p.StageTimeout, "stage-timeout", 0, "how long each stage may take when the plan is applied (default: each stage's own)")
+	p.via.Add(cmd.Flags())
 	p.owners.add(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)

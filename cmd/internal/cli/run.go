@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/resuming"
@@ -24,6 +25,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
@@ -262,7 +264,11 @@ func (r *releaseRun) check() error {
 func (r *releaseRun) approver(p *preview.Plan) string { return p.Target.User }
 
 func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
-	return r.app.print(ctx, p, r.session.reportOptions(ctx, r.output.format, nil))
+	err := r.app.print(ctx, p, r.session.reportOptions(ctx, r.output.format, nil))
+	if err != nil || r.session.via == "" || r.output.format != report.Text {
+		return err
+	}
+	return r.installVia(ctx, p, record.Approval{})
 }
 
 // resume returns the plan that resumes an interrupted run of the approved digest.
@@ -365,6 +371,9 @@ func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 
 // apply applies a plan to the cluster, and prints its progress as lines.
 func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
+	if r.session.via != "" {
+		return r.installVia(ctx, p, approval)
+	}
 	if err := r.health.match(p); err != nil {
 		return r.reportFailure(err)
 	}
@@ -388,6 +397,23 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record
 		r.noteApplied(p)
 	}
 	return err
+}
+
+// installVia has OLM install an approved plan, or only shows what for with --preview.
+func (r *releaseRun) installVia(ctx context.Context, p *preview.Plan, approval record.Approval) error {
+	if !r.preview {
+		if err := install.Gate(p, approval); err != nil {
+			return r.reportFailure(err)
+		}
+	}
+	asked, err := olmcluster.NewInstall(p, r.rollout.rolloutTimeout, func(pkg *preview.Package) ([]map[string]any, error) {
+		return planning.Manifests(ctx, r.session.Planner, pkg, r.app.progress())
+	})
+	if err != nil {
+		return r.reportFailure(err)
+	}
+	consent := olmcluster.Consent{Yes: r.approve.yes, Preview: r.preview}
+	return r.reportFailure(r.app.declined(asked.Ask(ctx, r.session.olm(), consent, func(line string) { r.app.streams.Printf("%s\n", textsafe.Line(line)) })))
 }
 
 // optionsFor returns how a plan is applied.

@@ -198,13 +198,16 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 // says why nothing was applied.
 func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
-	cluster, err := r.session.writer(ctx)
-	if err != nil {
-		return false, err
-	}
 	approval := record.Approval{
 		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	}
+	if r.session.via != "" {
+		return false, r.installVia(ctx, p, approval)
+	}
+	cluster, err := r.session.writer(ctx)
+	if err != nil {
+		return false, err
 	}
 	file, err := r.receipt.Open(p.Digest)
 	if err != nil {

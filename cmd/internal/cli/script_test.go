@@ -261,6 +261,8 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"component":  componentCommand,
 		"commentapi": commentAPICommand,
 		"comments":   commentsCommand,
+		"olm":        olmCommand(t),
+		"unpacked":   unpackedCommand(t),
 	}
 }
 

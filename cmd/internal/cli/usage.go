@@ -19,7 +19,7 @@ type flagGroup struct{ title, flags string }
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Content flags:", "in-cluster display-name publisher version channel catalog filename request format path install-mode watch-namespace values set certs cloud-policy kube-version api-versions " +
-			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against"},
+			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against via"},
 		{"Review flags:", "with-long-description preview tui offline read-only output for report policy fail-on detailed-exitcode out expires plaintext-secrets plan-recipient revision sample"},
 		{"Approval flags:", "yes approve ruleset accept plan plan-identity require-approvals approvers key"},
 		{"Apply flags:", "conflicts adopt strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key record-approvers"},

@@ -16,6 +16,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
+// The two generations of OLM, as flags name them.
+const (
+	V0 = "olmv0"
+	V1 = "olmv1"
+)
+
 // Reader is a cluster as far as this package reads it.
 type Reader interface {
 	// Get returns nil and no error for an object that does not exist.
@@ -77,7 +83,7 @@ var ErrDeclined = errors.New("nothing was written")
 
 // allowed shows an object and returns whether it may be written: with --yes, or when the
 // answer is yes. Nothing else than yes is one.
-func (c Consent) allowed(ctx context.Context, s Session, title string, object map[string]any, question string) (bool, error) {
+func (c Consent) allowed(ctx context.Context, s Session, title string, object any, question string) (bool, error) {
 	if !c.Silent {
 		text, err := yaml.Marshal(object)
 		if err != nil {
@@ -109,4 +115,14 @@ func indented(text string) string {
 // identity returns what names exactly one version of an object.
 func identity(object map[string]any) (uid, resourceVersion string) {
 	return preview.String(object, "metadata", "uid"), preview.String(object, "metadata", "resourceVersion")
+}
+
+// notServed returns a refusal where the cluster has no OLM of that generation, else the
+// error of reading an object.
+func notServed(err error, at preview.Ref, generation string) error {
+	if preview.ReasonOf(err) == preview.ReasonNotServed {
+		return planning.Refuse(fmt.Sprintf("the cluster has no %s: it does not serve %s of %s", generation, at.Kind, at.APIVersion),
+			"install OLM first, choose the cluster with --context, or do without OLM: kubectl operator help olm")
+	}
+	return fmt.Errorf("reading %s: %w", at.ID(), err)
 }

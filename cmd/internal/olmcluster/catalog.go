@@ -14,12 +14,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// The two generations of OLM, as flags name them.
-const (
-	V0 = "olmv0"
-	V1 = "olmv1"
-)
-
 // CatalogFlags are those of the commands that add and remove catalogs of the cluster.
 type CatalogFlags struct {
 	// In is V0 or V1; empty for the catalogs of the configuration.
@@ -248,14 +242,4 @@ func shownLive(object map[string]any) map[string]any {
 		"apiVersion": object["apiVersion"], "kind": object["kind"], "spec": object["spec"],
 		"metadata": map[string]any{"name": preview.String(object, "metadata", "name"), "namespace": preview.String(object, "metadata", "namespace")},
 	}
-}
-
-// notServed returns a refusal where the cluster has no OLM of that generation, else the
-// error of reading an object.
-func notServed(err error, at preview.Ref, generation string) error {
-	if preview.ReasonOf(err) == preview.ReasonNotServed {
-		return planning.Refuse(fmt.Sprintf("the cluster has no %s: it does not serve %s of %s", generation, at.Kind, at.APIVersion),
-			"install OLM first, choose the cluster with --context, or do without OLM: kubectl operator help olm")
-	}
-	return fmt.Errorf("reading %s: %w", at.ID(), err)
 }

@@ -2,6 +2,10 @@
 // objects by which OLM is asked for something, and nothing that OLM makes itself. It
 // reads them as they are, and needs no library of OLM.
 //
+// What OLM v0 installs is approved by its InstallPlan, after a comparison with what was
+// reviewed. OLM keeps only that it was approved: the digest of the reviewed plan is in an
+// annotation of the Subscription and of the InstallPlan, see [Approved].
+//
 // Each object is shown and asked about before it is written, and is written exactly like
 // that: created where none has its name, or changed at the version that was read.
 package olmcluster

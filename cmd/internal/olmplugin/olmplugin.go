@@ -22,8 +22,8 @@ var flagAnswers = map[string]map[string]string{
 		"cleanup-timeout", "nothing is added when the catalog cannot be read, so there is nothing to clean up",
 	),
 	"install": answers(
-		"a approval", "nothing is upgraded by itself; upgrade reviews a new version and asks",
-		"C create-operator-group", "no OperatorGroup is needed; --install-mode and --watch-namespace choose the namespaces that are watched",
+		"a approval", "nothing is upgraded by itself; upgrade reviews a new version and asks, and with --via olmv0 one InstallPlan is approved, by the review",
+		"C create-operator-group", "no OperatorGroup is needed, and --via olmv0 makes one where it is missing; --install-mode and --watch-namespace choose the namespaces that are watched",
 		"watch", "--watch-namespace names each namespace that is watched",
 		"cleanup-timeout", "--on-failure rollback takes back an install that fails",
 	),
