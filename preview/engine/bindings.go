@@ -21,7 +21,7 @@ func isBinding(o *preview.Object) bool {
 // and only for users without the verb bind. So the result is not a fact, and reviewer
 // and deployer get the same plan.
 func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
-	return isBinding(o) && d.plan.Object(access.RoleOf(o.Planned).ID()) != nil
+	return isBinding(o) && d.planned[access.RoleOf(o.Planned).ID()] != nil
 }
 
 // bindsAnother reports whether a live binding refers to another role than the

@@ -40,7 +40,7 @@ func (d *builder) decide(ctx context.Context) error {
 		return nil
 	}
 	for _, step := range []func(context.Context) error{
-		d.identify, d.readCreatedNamespaces, d.readNamespaces, d.discover, d.readObjects, d.leaveDryRuns, dryRunner{d}.dryRun,
+		d.identify, d.readCreatedNamespaces, d.readNamespaces, d.discover, d.readObjects, d.leaveDryRuns, dryRunner{builder: d}.dryRun,
 		d.check, d.decideRollback, rights{d.recorder}.installerRights, d.fingerprint,
 	} {
 		if err := step(ctx); err != nil {

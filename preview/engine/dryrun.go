@@ -17,10 +17,14 @@ const maxRounds = 5
 
 // dryRunner computes the results of creates and updates: by dry runs, or by merging
 // live objects if the cluster is only read (ReadGet).
-type dryRunner struct{ *builder }
+type dryRunner struct {
+	*builder
+	planned map[string]*preview.Object // by id
+}
 
 // dryRun computes the results of all creates, updates and patches of the plan.
 func (d dryRunner) dryRun(ctx context.Context) error {
+	d.planned = d.plan.ObjectsByID()
 	var pending []int
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]

@@ -32,6 +32,8 @@ type recording struct {
 	box     *sandbox.Sandbox // nil when answers come from the file
 	mu      sync.Mutex
 	answers map[string]json.RawMessage
+	// multiplied answers for many objects what was recorded of one; nil for those alone.
+	multiplied *multiplied
 }
 
 // line is a line of a recording: an answer, and the questions that it was given to.
@@ -135,9 +137,7 @@ type recordedCluster struct {
 // -update, once: two dry runs of one object have two uids.
 func reply[T any](c *recordedCluster, question string, live func() T) T {
 	question = c.user + ": " + question
-	c.mu.Lock()
-	recorded, known := c.answers[question]
-	c.mu.Unlock()
+	recorded, known := c.known(question)
 	if !known && c.live != nil {
 		data, err := json.Marshal(live())
 		if err != nil {
@@ -157,6 +157,17 @@ func reply[T any](c *recordedCluster, question string, live func() T) T {
 		c.t.Errorf("%s: %s: %v", c.path, question, err)
 	}
 	return answer
+}
+
+// known returns the answer that the recording has; false if it has none.
+func (r *recording) known(question string) (json.RawMessage, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.multiplied != nil {
+		return r.multiplied.answer(r.answers, question)
+	}
+	recorded, known := r.answers[question]
+	return recorded, known
 }
 
 func question(method string, arguments ...any) string {

@@ -33,18 +33,22 @@ func (g Group) Entries() []Entry {
 		accepted                  int
 	}
 	var out []Entry
+	var written []int // entries that may include others, see readsOfWrites
 	at := map[key]int{}
 	for _, f := range g.Findings {
 		k := key{f.Rule, g.TitleOf(f), f.Why, f.AlsoIn, f.Severity, f.AcceptedIn}
 		i, known := at[k]
-		if in := slices.IndexFunc(out, func(e Entry) bool { return g.includes(e, f) }); in >= 0 {
-			out[in].Findings = append(out[in].Findings, f)
+		if in := slices.IndexFunc(written, func(i int) bool { return g.includes(out[i], f) }); in >= 0 {
+			out[written[in]].Findings = append(out[written[in]].Findings, f)
 			continue
 		}
 		if !known || g.Account == nil || f.Judged != nil {
 			i = len(out)
 			out = append(out, Entry{Title: k.title})
 			at[k] = i
+			if g.Account != nil && includesReads(f.Rule) {
+				written = append(written, i)
+			}
 		}
 		out[i].Findings = append(out[i].Findings, f)
 	}
@@ -59,6 +63,16 @@ func (g Group) Entries() []Entry {
 // one line of a report. They stay two findings, with a fingerprint, a waiver and a
 // severity each.
 var readsOfWrites = map[string]rules.Rule{rules.RBACSecretsRead.Name: rules.RBACSecretsWrite}
+
+// includesReads reports whether a rule is one about writing in [readsOfWrites].
+func includesReads(rule string) bool {
+	for _, writes := range readsOfWrites {
+		if writes.Name == rule {
+			return true
+		}
+	}
+	return false
+}
 
 // includes reports whether a finding says less than an entry of the same account: its
 // rule is one about reading what the entry says is written, in the same namespaces.
