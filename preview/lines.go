@@ -28,12 +28,20 @@ type LineIndex struct {
 	line int
 }
 
+// ItemLine is the line of an item of one of an object's lists in the file that the object
+// comes from, counted from 1. Name is the item's field name, if it has one.
+type ItemLine struct {
+	Name string
+	Line int
+}
+
 // At returns the line on which the value at a path begins; path elements are string
 // keys and int indexes. For a value in a map it is the line of the value's key. If the
 // path does not exist, it is the line of its longest existing part.
-func (l LineIndex) At(path ...any) int { return l.below(path...).line }
+func (l LineIndex) At(path ...any) int { return l.Below(path...).line }
 
-func (l LineIndex) below(path ...any) LineIndex {
+// Below returns the lines of the value at a path, as At finds it.
+func (l LineIndex) Below(path ...any) LineIndex {
 	for _, step := range path {
 		next, ok := l.step(step)
 		if !ok {

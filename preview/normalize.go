@@ -46,7 +46,7 @@ func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	}
 	var out []LocatedObject
 	for i, item := range items {
-		objects, err := flatten(withKind(item, kind, apiVersion), lines.below("items", i), depth+1)
+		objects, err := flatten(withKind(item, kind, apiVersion), lines.Below("items", i), depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("item of a %s: %w", kind, err)
 		}

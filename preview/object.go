@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -103,6 +104,8 @@ type Object struct {
 	Changes []Change `json:"changes"`
 	// Origin is the file and line that the object came from.
 	Origin Origin `json:"origin"`
+	// Items are lines of what Origin names; only in a plan that was made from its content.
+	Items []ItemLine `json:"-"`
 	// Hook is set for an object that runs before or after the others.
 	Hook *Hook `json:"hook,omitempty"`
 	// Manager is the field manager of an object that is only patched; see
@@ -215,6 +218,12 @@ type Origin struct {
 	// Line is the first line of the object, or of what it was generated from, counted
 	// from 1; 0 where that is not known, as for templates.
 	Line int `json:"line,omitempty"`
+}
+
+// At returns the origin with another line of its file; line 0 keeps its own.
+func (o Origin) At(line int) Origin {
+	o.Line = cmp.Or(line, o.Line)
+	return o
 }
 
 // Place returns file and line as "manifests/x.yaml:22". If the line is not known, it

@@ -246,6 +246,9 @@ type Finding struct {
 	// objects of a CRD. It is no part of digest and fingerprint, and not shown for a
 	// saved plan.
 	Counted string `json:"counted,omitempty"`
+	// Line of the origin's file on which the evidence stands, counted from 1; absent if
+	// only that of the object is known. It is displayed and part of no digest.
+	Line int `json:"line,omitempty"`
 	// AcceptedIn is the number of the revision that accepted a finding with this
 	// fingerprint; absent for none.
 	AcceptedIn int `json:"acceptedIn,omitempty"`

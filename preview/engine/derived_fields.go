@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/locate"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
@@ -50,6 +51,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	}
 	p.Findings = findings
 	dropDuplicates(p)
+	locate.Findings(p)
 	markOlder(p, before)
 	p.Verdict = verdict.Of(p, Obstacles(p))
 	return nil

@@ -387,7 +387,7 @@ func forget(p *preview.Plan) {
 	}
 	p.Findings = slices.Clone(p.Findings)
 	for i := range p.Findings {
-		p.Findings[i].Counted = ""
+		p.Findings[i].Counted, p.Findings[i].Line = "", 0
 	}
 }
 

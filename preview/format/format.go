@@ -205,5 +205,6 @@ type Text struct {
 type RenderedObject struct {
 	Body   map[string]any
 	Origin preview.Origin
-	Hook   *preview.Hook // nil for what is not a hook
+	Items  []preview.ItemLine // lines of items, see package locate; nil if they are not known
+	Hook   *preview.Hook      // nil for what is not a hook
 }

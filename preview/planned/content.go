@@ -186,7 +186,7 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 	}
 	return preview.Object{
 		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
-		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Planned: body,
+		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Items: r.Items, Hook: r.Hook, Planned: body,
 	}, removed, nil
 }
 

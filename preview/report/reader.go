@@ -38,16 +38,18 @@ func (r *reader) reduce(f preview.Finding) string {
 	return commandline.OfPlan(r.plan, r.book.Reduce(f))
 }
 
-// origin returns the file and line that a finding's object came from; nil if it did not
-// come from a file of the content.
+// origin returns the file and line that a finding's evidence came from, or its object
+// where only that is known; nil if it did not come from a file of the content.
 func (r *reader) origin(f preview.Finding) *preview.Origin {
-	if o := r.objects[f.Object]; o != nil && o.Origin.File != "" {
-		return &o.Origin
+	o := r.objects[f.Object]
+	if o == nil || o.Origin.File == "" {
+		return nil
 	}
-	return nil
+	origin := o.Origin.At(f.Line)
+	return &origin
 }
 
-// where returns the file and line that a finding's object came from, as text; empty if
+// where returns the file and line of origin, as text; empty if
 // they are not known.
 func (r *reader) where(f preview.Finding) string {
 	o := r.origin(f)

@@ -165,7 +165,7 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			h, where := c.namespaces.hook(webhook), c.answeredElsewhere(webhook)
 			for _, rule := range preview.Maps(webhook, "rules") {
-				r := interceptRule(rule)
+				r := intercept.RuleOf(rule)
 				for _, j := range judge(c, h, r, o.Is(preview.KindMutatingWebhookConfiguration)) {
 					if where != "" && j.level > Low {
 						j.level = j.level.Raise()
@@ -176,12 +176,6 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 			}
 		}
 		return worst, lines
-	}
-}
-
-func interceptRule(rule map[string]any) intercept.Rule {
-	return intercept.Rule{
-		Groups: wording.Strings(rule["apiGroups"]), Resources: wording.Strings(rule["resources"]), Operations: wording.Strings(rule["operations"]), Scope: preview.String(rule, "scope"),
 	}
 }
 
@@ -307,36 +301,10 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	if !mutating && len(lines) > 0 && !c.around.denies(o.Name) {
 		level = Notice
 	}
-	if copied := copiesSecrets(o.Planned); !mutating && copied != "" {
+	if copied := intercept.CopiesSecrets(o.Planned); !mutating && copied != "" {
 		level, lines = max(level, High), append(lines, copied)
 	}
 	return level, lines
-}
-
-// copiesSecrets returns words for where a policy that matches Secrets copies their
-// content to, the audit log or the messages of refused requests; empty where it copies
-// nothing.
-func copiesSecrets(policy map[string]any) string {
-	covered := slices.ContainsFunc(preview.Maps(policy, "spec", "matchConstraints", "resourceRules"), func(rule map[string]any) bool {
-		return slices.ContainsFunc(interceptRule(rule).Covered(), func(row intercept.Resource) bool { return row.Group == "" && row.Name == "secrets" })
-	})
-	if !covered {
-		return ""
-	}
-	copies := func(expression string) bool {
-		return strings.Contains(expression, "ata") || strings.Contains(expression, "bject)") || strings.Contains(expression, "bject[")
-	}
-	for _, one := range preview.Maps(policy, "spec", "auditAnnotations") {
-		if copies(preview.String(one, "valueExpression")) {
-			return "copies content of Secrets into the audit log"
-		}
-	}
-	for _, one := range preview.Maps(policy, "spec", "validations") {
-		if copies(preview.String(one, "messageExpression")) {
-			return "copies content of Secrets into answers and the audit log"
-		}
-	}
-	return ""
 }
 
 // policyLevel returns the level of a policy's matchConstraints, lowered by the reach of
@@ -350,7 +318,7 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 	narrow := c.namespaces.widestBinding(bindings)
 	var lines []string
 	for _, rule := range preview.Maps(constraints, "resourceRules") {
-		r := interceptRule(rule)
+		r := intercept.RuleOf(rule)
 		if c.kinds.onlyOurs(preview.Grant{APIGroups: r.Groups, Resources: r.Resources}) {
 			continue
 		}

@@ -115,6 +115,9 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	default:
 		level, lines = c.widened(o, level)
 	}
+	if opened, why := orders.Opens(o.GroupKind(), o.Planned); opened > level {
+		level, lines = opened, append(lines, why)
+	}
 	if level >= High {
 		lines = append(lines, orders.Sources(o.Planned)...)
 		if hash, err := preview.Hash(o.Planned["spec"]); err == nil {

@@ -61,6 +61,9 @@ func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
 	})
 }
 
+// decisive are the resources of which package wellknown has objects by name.
+var decisive = map[string]preview.GroupKind{"configmaps": "ConfigMap", "secrets": "Secret"}
+
 // isDangerous reports whether a name in the resourceNames of a grant is that of an
 // object as dangerous as all of its resource.
 func isDangerous(g preview.Grant, part shape, name string) bool {
@@ -73,8 +76,8 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 		case strings.HasPrefix(resource, "serviceaccounts"):
 			_, known := wellknown.FindAccount(g.Namespace, name)
 			return known || g.Namespace == "kube-system" || controllers()[name]
-		case resource == "configmaps" && g.Scope == preview.ScopeNamespace:
-			if _, decisive := wellknown.Decisive("ConfigMap", g.Namespace, []string{name}); decisive {
+		case decisive[resource] != "" && g.Scope == preview.ScopeNamespace:
+			if _, known := wellknown.Decisive(decisive[resource], g.Namespace, []string{name}); known {
 				return true
 			}
 		case resource == "apiservices":

@@ -304,7 +304,7 @@ func (m *findingsTab) Doc(id string, width int) Document {
 	}
 	m.reasons(b, it)
 	if one {
-		m.originLines(b, f.Object)
+		m.originLines(b, f)
 		m.liveLines(b, f)
 	} else {
 		m.allObjects(b, it)
@@ -481,14 +481,14 @@ func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 	}
 }
 
-// originLines appends the file of the content that an object is made from.
-func (m *findingsTab) originLines(b *frame.Builder, id string) {
-	o := m.Object(id)
+// originLines appends the place in the content of what a finding is about.
+func (m *findingsTab) originLines(b *frame.Builder, f *preview.Finding) {
+	o := m.Object(f.Object)
 	if o == nil {
 		return
 	}
 	b.Heading("Where it comes from")
-	if place := describe.Origin(o.Origin); place != "" {
+	if place := describe.Origin(o.Origin.At(f.Line)); place != "" {
 		b.Text(theme.Plain, "   ", place)
 	} else {
 		b.Text(theme.Plain, "   ", "not from this content: it is of the installed revision")
@@ -576,7 +576,7 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
 			continue
 		}
-		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), describe.Origin(o.Origin)), "  "))
+		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), describe.Origin(o.Origin.At(f.Line))), "  "))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/locate"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -112,7 +113,7 @@ func decode(content fs.FS, files []string) ([]format.RenderedObject, error) {
 				return nil, fmt.Errorf("%s document %d: %w; every document of every manifest is to be an object", name, i+1, err)
 			}
 			for _, o := range objects {
-				out = append(out, format.RenderedObject{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}})
+				out = append(out, format.RenderedObject{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}, Items: locate.Items(o.Body, o.Lines)})
 			}
 			if len(out) > preview.MaxObjects {
 				return nil, fmt.Errorf("%s: more than %d objects", name, preview.MaxObjects)

@@ -128,12 +128,12 @@ func certificates(b *bundle, p params) ([]format.RenderedObject, error) {
 		switch p.certs {
 		case certManager:
 			for _, body := range certManagerObjects(d.name, p.namespace) {
-				out = append(out, b.generated(body, d.line))
+				out = append(out, b.generated(body, d.lines))
 			}
 		case generated:
 			secret := newObject("v1", "Secret", p.namespace, certName(d.name))
 			secret["type"], secret["data"] = servingcert.SecretType, p.certificates[d.name].Data()
-			out = append(out, b.generated(secret, d.line))
+			out = append(out, b.generated(secret, d.lines))
 		}
 	}
 	return out, nil

@@ -29,7 +29,7 @@ type csv struct {
 }
 
 type deployment struct {
-	line   int
+	lines  preview.LineIndex
 	name   string
 	labels map[string]any
 	spec   map[string]any
@@ -37,9 +37,9 @@ type deployment struct {
 
 // permission is one entry of a CSV's permissions or clusterPermissions. Its JSON is
 // hashed into the names of roles, so that the order and tags of its fields, and of
-// those of rule, must not change. Its line in the file is not hashed.
+// those of rule, must not change. Its lines in the file are not hashed.
 type permission struct {
-	line               int
+	lines              preview.LineIndex
 	ServiceAccountName string `json:"serviceAccountName"`
 	Rules              []rule `json:"rules"`
 }
@@ -68,7 +68,7 @@ const (
 )
 
 type webhook struct {
-	line           int
+	lines          preview.LineIndex
 	kind           string // one of the types
 	generateName   string
 	deploymentName string
@@ -102,7 +102,7 @@ func readCSV(o object) (csv, error) {
 	c.readAPIs(r, spec)
 	r.each(spec, "spec.webhookdefinitions", "webhookdefinitions", func(m map[string]any, path string) {
 		w := readWebhook(r, m, path)
-		w.line = o.lines.At("spec", "webhookdefinitions", len(c.webhooks))
+		w.lines = o.lines.Below("spec", "webhookdefinitions", len(c.webhooks))
 		c.webhooks = append(c.webhooks, w)
 	})
 	r.each(spec, "spec.relatedImages", "relatedImages", func(m map[string]any, path string) {
@@ -120,7 +120,7 @@ func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.LineInd
 	const at = "spec.install.spec"
 	strategy := r.mapping(install, at, "spec")
 	r.each(strategy, at+".deployments", "deployments", func(m map[string]any, path string) {
-		d := deployment{line: lines.At("spec", "install", "spec", "deployments", len(c.deployments)), name: r.str(m, path+".name", "name"), spec: r.mapping(m, path+".spec", "spec")}
+		d := deployment{lines: lines.Below("spec", "install", "spec", "deployments", len(c.deployments)), name: r.str(m, path+".name", "name"), spec: r.mapping(m, path+".spec", "spec")}
 		d.labels = r.mapping(m, path+".label", "label")
 		checkTemplate(r, d.spec, path+".spec")
 		c.deployments = append(c.deployments, d)
@@ -132,7 +132,7 @@ func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.LineInd
 	c.clusterPermissions = readPermissions(r, strategy, at+".clusterPermissions", "clusterPermissions")
 	for key, list := range map[string][]permission{"permissions": c.permissions, "clusterPermissions": c.clusterPermissions} {
 		for i := range list {
-			list[i].line = lines.At("spec", "install", "spec", key, i)
+			list[i].lines = lines.Below("spec", "install", "spec", key, i)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 			annotateTemplate(d.spec, map[string]string{certificateAnnotation: cert.fingerprint()}, p)
 		}
 		configure(body, p.config)
-		out = append(out, b.generated(body, d.line))
+		out = append(out, b.generated(body, d.lines))
 	}
 	return out, nil
 }

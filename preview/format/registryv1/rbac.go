@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/locate"
 )
 
 const rbacGroup = "rbac.authorization.k8s.io"
@@ -20,12 +21,12 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 }
 
-// generated returns an object that was made from the CSV, with the line of the CSV's
-// entry as origin.
-func (b *bundle) generated(body map[string]any, line int) format.RenderedObject {
+// generated returns an object that was made from an entry of the CSV, with the entry's
+// line as origin.
+func (b *bundle) generated(body map[string]any, entry preview.LineIndex) format.RenderedObject {
 	origin := b.csv.origin
-	origin.Line = line
-	return format.RenderedObject{Body: body, Origin: origin}
+	origin.Line = entry.At()
+	return format.RenderedObject{Body: body, Origin: origin, Items: locate.Items(body, entry)}
 }
 
 // isGenerated reports whether an object was generated from the CSV, and not read
@@ -37,10 +38,10 @@ func (b *bundle) isGenerated(o format.RenderedObject) bool {
 // serviceAccounts returns a ServiceAccount for each name in the permissions,
 // except "default", which every namespace has.
 func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
-	named := map[string]int{} // the line of the first permission that does
+	named := map[string]preview.LineIndex{} // the lines of the first permission that does
 	for _, perm := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
 		if _, known := named[perm.account()]; !known {
-			named[perm.account()] = perm.line
+			named[perm.account()] = perm.lines
 		}
 	}
 	delete(named, "default")
@@ -122,7 +123,7 @@ func (b *bundle) grant(p permission, install, namespace string) ([]format.Render
 	binding["subjects"] = []any{
 		map[string]any{"kind": "ServiceAccount", "name": p.account(), "namespace": install},
 	}
-	return []format.RenderedObject{b.generated(role, p.line), b.generated(binding, p.line)}, nil
+	return []format.RenderedObject{b.generated(role, p.lines), b.generated(binding, p.lines)}, nil
 }
 
 func (r rule) body() map[string]any {
@@ -154,7 +155,7 @@ func additionalManifests(b *bundle, p params) ([]format.RenderedObject, error) {
 		if _, namespaced := additionalKind(preview.String(o.body, "kind")); namespaced {
 			preview.Map(o.body, "metadata")["namespace"] = p.namespace
 		}
-		out = append(out, format.RenderedObject{Body: o.body, Origin: o.origin})
+		out = append(out, format.RenderedObject{Body: o.body, Origin: o.origin, Items: locate.Items(o.body, o.lines)})
 	}
 	return out, nil
 }

@@ -82,7 +82,7 @@ func (b *bundle) admission(p params, kind, objectKind string, extra ...string) [
 		body := newObject("admissionregistration.k8s.io/v1", objectKind, "", w.name())
 		body["webhooks"] = []any{hook}
 		injectCA(body, w.deploymentName, p)
-		out = append(out, b.generated(body, w.line))
+		out = append(out, b.generated(body, w.lines))
 	}
 	return out
 }
@@ -122,7 +122,7 @@ func webhookServices(b *bundle, p params) ([]format.RenderedObject, error) {
 		}
 		body["spec"] = spec
 		certifyService(body, d.name, p)
-		out = append(out, b.generated(body, d.line))
+		out = append(out, b.generated(body, d.lines))
 	}
 	return out, nil
 }
