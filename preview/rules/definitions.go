@@ -64,7 +64,7 @@ var (
 	})
 	CRDKept = row(Rule{
 		Name: "crd-kept", Level: Notice, Title: "is no longer in the package, and is kept",
-		Why:     "The CRD goes on serving its custom resources, but no controller acts on them and no later version of the package updates it. Only uninstall --include-crds deletes it.",
+		Why:     "The CRD goes on serving its custom resources, but no controller acts on them and no later version of the package updates it. An uninstall with --include-crds deletes it, unless Helm's annotation keeps it.",
 		Reduce:  "Move the custom resources to what replaces them, or delete them while a controller can still remove their finalizers; then delete the CRD by hand.",
 		Looks:   "CRDs of the installed version that the planned one does not have, and, in a cluster, how many custom resources they have.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "serves v1alpha1, v1beta1; 3 objects are stored"},
