@@ -139,12 +139,10 @@ demo: build ## install mongodb from a catalog of our own into the sandbox; ARGS=
 # its counterpart. Fast tests are first. The second run is of those that -short leaves
 # out, or makes shorter: against the control plane, of the screen in tmux, and long
 # ones. Their names say so, see package slowtest; each test is in one of the runs.
-# Three packages at a time: the longest, those of commands and of installing, wait for
-# rollouts and locks, and a third runs meanwhile. Together they have up to fifteen
-# control planes of 0.9 GB. The first run has vetted all packages. Tests of random runs,
-# of many like cases and of the whole corpus take a sample here, and all of it in "make
-# soak", see slowtest. The tests of the plugin of PipeCD, which mostly wait, run beside
-# them.
+# Two packages at a time: each starts several control planes of 0.9 GB. The first run
+# has vetted all of them. Tests of random runs, of many like cases and of the whole
+# corpus take a sample here, and all of it in "make soak", see slowtest. The tests of
+# the plugin of PipeCD, which mostly wait, run beside them.
 SLOW := ^Test(Cluster|Terminal|Slow)
 SLOW_PACKAGES = $$(grep -rlE '^func $(SLOW:^%=%)' --include='*_test.go' --exclude-dir=piped-plugin . | xargs -n 1 dirname | sort -u)
 
@@ -164,7 +162,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	@{ cd cmd/piped-plugin && go vet . && $(GOTEST) -timeout 20m .; } >bin/piped-plugin.log 2>&1 & plugin=$$!; status=0; set -x; \
-	$(GOTEST) -vet=off -p 3 -timeout 30m -run '$(SLOW)' $(SLOW_PACKAGES) || status=1; \
+	$(GOTEST) -vet=off -p 2 -timeout 30m -run '$(SLOW)' $(SLOW_PACKAGES) || status=1; \
 	wait $$plugin || status=1; cat bin/piped-plugin.log; exit $$status
 	@$(RACE) $(RACED)
 

@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -81,7 +79,12 @@ func (s *supervisor) start(name string, args []string) error {
 		"HOME=" + s.layout.config(),
 		"PATH=" + os.Getenv("PATH"),
 		lifeline.Env + "=stdin",
-		"GOMAXPROCS=" + strconv.Itoa(processors(name)),
+	}
+	if name != apiServer {
+		// What timers and watches do is done for less by one thread than by several that
+		// wake each other: that halves what an idle control plane takes. The API server
+		// answers requests beside each other.
+		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	}
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
 		if value, set := os.LookupEnv(name); set {
@@ -105,16 +108,6 @@ func (s *supervisor) start(name string, args []string) error {
 		s.died <- death{c, fmt.Errorf("%s ended: %w; its log ends with:\n%s", name, exitError(err), s.tail(name))}
 	})
 	return nil
-}
-
-// processors returns on how many processors a component runs at once. What hundreds of
-// timers and watches do is done for less by few threads than by many that wake each other:
-// that halves what an idle control plane takes. The others are for those who ask the API server.
-func processors(name string) int {
-	if name == apiServer {
-		return max(1, runtime.NumCPU()/2)
-	}
-	return 1
 }
 
 // again starts a component that has ended once more, with the same ports and data.
