@@ -511,16 +511,16 @@ func contents(body map[string]any) ([]map[string]any, error) {
 
 // compare returns how two sets of objects differ, empty if they are the same.
 func compare(have, want []map[string]any) string {
-	all := map[string]string{}
+	all := map[string]map[string]any{}
 	for _, object := range want {
-		all[key(object)] = canonical(object)
+		all[key(object)] = object
 	}
 	for _, object := range have {
-		text, ok := all[key(object)]
+		reviewed, ok := all[key(object)]
 		switch {
 		case !ok:
 			return key(object) + " is added"
-		case text != canonical(object):
+		case !equalObjects(object, reviewed):
 			return key(object) + " is another"
 		}
 		delete(all, key(object))
@@ -533,12 +533,15 @@ func compare(have, want []map[string]any) string {
 
 func key(object map[string]any) string { return preview.RefOf(object).ID() }
 
-func canonical(object map[string]any) string {
-	data, err := preview.Canonical(object)
+// equalObjects reports whether the canonical JSON of two objects is the same; what has
+// none is equal to nothing.
+func equalObjects(a, b map[string]any) bool {
+	first, err := preview.Canonical(a)
 	if err != nil {
-		return "not canonical: " + err.Error()
+		return false
 	}
-	return string(data)
+	second, err := preview.Canonical(b)
+	return err == nil && bytes.Equal(first, second)
 }
 
 // installed waits until the ClusterServiceVersion of the package has succeeded.
