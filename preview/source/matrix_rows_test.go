@@ -31,7 +31,7 @@ func matrixRows() []matrixRow {
 			start: func(t *testing.T, s *matrixServer) matrixCell { return s.gitHTTPS(t) }, auths: web,
 			faults: map[string]string{
 				"none": ok, "401": "refuses access (401)", "expired": "refuses access (401)", "429": "429", "5xx": "answered 500",
-				"moved": ok, "truncated": "ends too early", "wrong digest": "invalid checksum", "redirect": ok, "too large": "at most",
+				"moved": ok, "truncated": "ends too early", "wrong digest": "the pack is damaged", "redirect": ok, "too large": "at most",
 			},
 		},
 		{

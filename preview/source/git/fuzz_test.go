@@ -198,3 +198,21 @@ func TestATreeOfTreesIsCounted(t *testing.T) {
 		t.Error("ten to the tenth files were read")
 	}
 }
+
+// Where in a pack a bit is changed decides what is found first: the checksum of an
+// object, its size, its compression, or that an object is missing. It is found at each
+// byte before the pack's own checksum, and said in our words.
+func TestADamagedPackIsRefusedAtEachByte(t *testing.T) {
+	var whole bytes.Buffer
+	if err := WritePack(&whole, []Object{{kind: plumbing.BlobObject, data: []byte("csv")}, {kind: plumbing.BlobObject, data: []byte("annotations")}}); err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole.Len() - 20 {
+		pack := bytes.Clone(whole.Bytes())
+		pack[at] ^= 1
+		_, err := ReadPack(bytes.NewReader(pack), smallLimits())
+		if err != nil && (strings.Contains(err.Error(), "zlib") || strings.Contains(err.Error(), "flate")) {
+			t.Errorf("byte %d: %v", at, err)
+		}
+	}
+}

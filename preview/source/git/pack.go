@@ -2,10 +2,13 @@ package git
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -171,12 +174,19 @@ func (p *packReader) take(n int64) error {
 	return nil
 }
 
+// zlibReset begins the error of go-git for data that does not begin as zlib's do. It has
+// no type.
+const zlibReset = "zlib reset error: "
+
+// packError returns the errors of a pack that is cut off or damaged in our words.
 func packError(err error) error {
+	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, packfile.ErrEmptyPackfile):
 		return errors.New("the pack ends too early")
 	case errors.Is(err, packfile.ErrMalformedPackFile), errors.Is(err, packfile.ErrBadSignature), errors.Is(err, packfile.ErrUnsupportedVersion),
-		errors.Is(err, packfile.ErrInvalidDelta), errors.Is(err, packfile.ErrDeltaCmd), errors.Is(err, packfile.ErrInflatedSizeMismatch):
+		errors.Is(err, packfile.ErrInvalidDelta), errors.Is(err, packfile.ErrDeltaCmd), errors.Is(err, packfile.ErrInflatedSizeMismatch),
+		errors.Is(err, zlib.ErrChecksum), errors.As(err, &corrupt), strings.HasPrefix(err.Error(), zlibReset):
 		return errors.New("the pack is damaged")
 	}
 	return err
