@@ -131,9 +131,9 @@ func (a *authority) actAs(ctx context.Context, s preview.Subject) (*rest.Config,
 	return config, client, err
 }
 
-// whoAmI returns the user as which a client acts. The API server believes what it
-// remembers of a ServiceAccount, so that it refuses the tokens of one which was deleted
-// and created again until its watch has told it: the question is asked until then.
+// whoAmI returns the user as which a client acts. The API server takes ServiceAccounts
+// from a cache: until its watch has the new one, it refuses the tokens of one that was
+// deleted and created again. So a request that is refused is repeated.
 func whoAmI(ctx context.Context, client kubernetes.Interface) (string, error) {
 	wait, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

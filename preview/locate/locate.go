@@ -37,36 +37,26 @@ func Items(body map[string]any, lines preview.LineIndex) []preview.ItemLine {
 
 // lists returns the paths of an object's lists whose items evidence can name.
 func lists(body map[string]any) [][]string {
-	var template []string
-	switch spec, _ := preview.PodTemplate(body); {
+	switch {
 	case preview.IsKind(body, preview.KindRole, preview.KindClusterRole):
 		return [][]string{{"rules"}}
 	case preview.IsKind(body, preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration):
 		return [][]string{{"webhooks"}}
-	case spec == nil:
-		return nil
-	case preview.Map(body, "spec", "jobTemplate") != nil:
-		template = []string{"spec", "jobTemplate", "spec", "template", "spec"}
-	case preview.Map(body, "spec", "template") != nil:
-		template = []string{"spec", "template", "spec"}
-	case preview.Map(body, "template") != nil:
-		template = []string{"template", "spec"}
-	default:
-		template = []string{"spec"}
 	}
-	out := make([][]string, 0, len(podLists))
-	for _, list := range podLists {
-		out = append(out, append(slices.Clone(template), list))
+	template, ok := preview.PodTemplatePath(preview.String(body, "kind"))
+	if !ok {
+		return nil
+	}
+	out := make([][]string, len(podLists))
+	for i, list := range podLists {
+		out[i] = slices.Concat(template, []string{"spec", list})
 	}
 	return out
 }
 
 // Findings sets the line of each finding whose evidence names an item of its object.
 func Findings(p *preview.Plan) {
-	objects := make(map[string]*preview.Object, len(p.Objects))
-	for i := range p.Objects {
-		objects[p.Objects[i].ID] = &p.Objects[i]
-	}
+	objects := p.ObjectsByID()
 	for i := range p.Findings {
 		f := &p.Findings[i]
 		o := objects[f.Object]
@@ -81,8 +71,8 @@ func Findings(p *preview.Plan) {
 
 // lineOf returns the line of the item that a piece of evidence names; 0 for none.
 func lineOf(o *preview.Object, evidence string) int {
-	if rules := preview.List(o.Planned, "rules"); o.Is(preview.KindRole) || o.Is(preview.KindClusterRole) {
-		if at := ruleAbout(rules, evidence); at >= 0 && at < len(o.Items) {
+	if o.Is(preview.KindRole, preview.KindClusterRole) {
+		if at := ruleAbout(preview.List(o.Planned, "rules"), evidence); at >= 0 && at < len(o.Items) {
 			return o.Items[at].Line
 		}
 		return 0

@@ -62,7 +62,7 @@ func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
 }
 
 // decisive are the resources of which package wellknown has objects by name.
-var decisive = map[string]preview.GroupKind{"configmaps": "ConfigMap", "secrets": "Secret"}
+var decisive = map[string]preview.GroupKind{"configmaps": preview.KindConfigMap, "secrets": preview.KindSecret}
 
 // isDangerous reports whether a name in the resourceNames of a grant is that of an
 // object as dangerous as all of its resource.

@@ -138,7 +138,7 @@ func (v *Via) Check(given func(flag string) bool, render *planning.RenderOptions
 		return nil
 	}
 	if render.Certs == "" {
-		render.Certs = "none"
+		render.Certs = preview.CertsNone
 	}
 	if *v != V0 {
 		return planning.Usagef("--via %s: want olmv0; OLM v1 has no InstallPlan to approve: install without --via, or write a ClusterExtension", *v)
@@ -163,7 +163,7 @@ func packageOf(p *preview.Plan) string {
 // Objects returns what is to be created: the namespace and the OperatorGroup where these
 // are missing, and the Subscription. What stands in the way is an error.
 func (in *Install) Objects(ctx context.Context, cluster Reader) ([]map[string]any, error) {
-	at := preview.Ref{APIVersion: owners.OLMAPI, Kind: owners.SubscriptionKind, Namespace: in.Release.Namespace, Name: in.Release.Name}
+	at := in.subscription()
 	all, err := cluster.List(ctx, at.APIVersion, at.Kind, at.Namespace, "")
 	if err != nil {
 		return nil, notServed(err, at, V0)
@@ -346,13 +346,14 @@ func conditions(object map[string]any) string {
 // approve approves an InstallPlan at the version that was compared with the review.
 func (in *Install) approve(ctx context.Context, cluster Writer, plan map[string]any, say func(string)) error {
 	at := preview.RefOf(plan)
+	approved, _ := preview.Value(plan, "spec", "approved").(bool)
 	if err := in.equal(ctx, cluster, plan); err != nil {
-		if approved, _ := preview.Value(plan, "spec", "approved").(bool); approved {
+		if approved {
 			return fmt.Errorf("%s was approved by another user, and is not what was reviewed: %w", at.ID(), err)
 		}
 		return planning.Refuse(fmt.Sprintf("%s is not what was reviewed: %s", at.ID(), err), "nothing is approved; review again, or delete the Subscription")
 	}
-	if approved, _ := preview.Value(plan, "spec", "approved").(bool); approved {
+	if approved {
 		say(at.ID() + " is what was reviewed, and was approved by another user meanwhile")
 		return nil
 	}
