@@ -61,7 +61,7 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 	fresh, err := w.cluster.Get(late, o.Ref())
 	switch {
 	case err != nil && mayHaveBeenSent(cause):
-		w.wrote = true
+		w.noteWrite()
 		return nil, &outcomeError{cause}
 	case err != nil:
 		return nil, err
@@ -70,7 +70,9 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 	case !mayHaveBeenSent(cause) && preview.ResourceVersion(fresh) == preview.ResourceVersion(live):
 		return nil, cause // refused for another reason than a change
 	}
-	w.wrote = w.wrote || mayHaveBeenSent(cause) && preview.ResourceVersion(fresh) != preview.ResourceVersion(live)
+	if mayHaveBeenSent(cause) && preview.ResourceVersion(fresh) != preview.ResourceVersion(live) {
+		w.noteWrite()
+	}
 	return fresh, nil
 }
 

@@ -3,6 +3,8 @@ package install
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
@@ -56,10 +58,19 @@ type applier struct {
 
 	store  *record.Store
 	undone *applier // the run that took this one back
+	// unsaved is the stage whose results the record in the cluster lacks: they are saved
+	// with what comes next, or before the run waits for anything.
+	unsaved string
 }
 
 func newRun(a *attempt) *applier {
-	return &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
+	if a.wrote == nil {
+		a.wrote = new(atomic.Bool)
+	}
+	a.sinking = new(sync.Mutex)
+	r := &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
+	r.beforeWait = r.saveResults
+	return r
 }
 
 // probe returns a copy of the run that checks in advance whether a resume would
@@ -67,6 +78,8 @@ func newRun(a *attempt) *applier {
 func (r *applier) probe() *applier {
 	a := *r.attempt
 	a.opts.Sink, a.done = nil, map[string]bool{}
+	a.wrote = new(atomic.Bool)
+	a.wrote.Store(r.hasSent())
 	look := newRun(&a)
 	look.parent = r.parent
 	return look
@@ -213,7 +226,22 @@ func (r *applier) save(ctx context.Context, more []preview.Object) error {
 		return nil
 	}
 	r.record.Updated, r.record.HealthChecks = r.opts.Clock.Now().UTC(), checkTexts(r.opts.Checks)
-	return r.store.Save(ctx, r.record, more)
+	if err := r.store.Save(ctx, r.record, more); err != nil {
+		return err
+	}
+	r.unsaved = ""
+	return nil
+}
+
+// saveResults writes the record where it lacks the results of the stage before.
+func (r *applier) saveResults(ctx context.Context) error {
+	if r.unsaved == "" {
+		return nil
+	}
+	if err := r.save(ctx, r.plan.Objects); err != nil {
+		return r.fail("recording the results of stage "+r.unsaved, "", err)
+	}
+	return nil
 }
 
 func checkTexts(checks []rollout.Check) []string {
@@ -234,7 +262,7 @@ func (r *applier) interruptError(ctx, held context.Context, err error) error {
 	switch {
 	case lockLost(held):
 		r.addLockAdvice(ctx, context.Cause(held), e)
-	case ctx.Err() != nil && !r.wrote:
+	case ctx.Err() != nil && !r.hasSent():
 		e.Kind, e.Cause, e.Advice = Declined, "stopped before the first write", "nothing was applied; run the command again"
 		if r.isResumed() {
 			e.Cause, e.Advice = "stopped; this run has written nothing", r.resumeAdvice()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -39,10 +41,51 @@ type attempt struct {
 	leaving bool
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
-	wrote bool
+	wrote *atomic.Bool
+	// sinking is held while the sink takes an event: writes in flight beside each other
+	// may have some, and it takes one at a time.
+	sinking *sync.Mutex
 	// versions holds the resourceVersion that each write left, by object id.
 	versions map[string]string
+	// planned and fresh find the objects of plan and of checked by id.
+	planned, fresh objectIndex
+	// brought are the API groups of the plan's CRDs; nil until they are asked for.
+	brought map[string]bool
 }
+
+// objectIndex finds the objects of one plan by id.
+type objectIndex struct {
+	of *preview.Plan
+	at map[string]int
+}
+
+// object returns an object of the plan, nil if the plan has no such object.
+func (x *objectIndex) object(plan *preview.Plan, id string) *preview.Object {
+	if x.of != plan {
+		x.of, x.at = plan, make(map[string]int, len(plan.Objects))
+		for i := range plan.Objects {
+			x.at[plan.Objects[i].ID] = i
+		}
+	}
+	at, known := x.at[id]
+	if !known {
+		return nil
+	}
+	return &plan.Objects[at]
+}
+
+// object returns an object of the plan, nil if the plan has no such object.
+func (a *attempt) object(id string) *preview.Object { return a.planned.object(a.plan, id) }
+
+// written returns the state of an attempt that has sent a write already.
+func written() *atomic.Bool {
+	wrote := new(atomic.Bool)
+	wrote.Store(true)
+	return wrote
+}
+
+func (a *attempt) hasSent() bool { return a.wrote.Load() }
+func (a *attempt) noteWrite()    { a.wrote.Store(true) }
 
 // stopRequested reports whether the channel Stop of the options is closed: the
 // run is then to end before its next request.
@@ -55,13 +98,25 @@ func (a *attempt) stopRequested() bool {
 	}
 }
 
+// isHalted reports whether the run is to send no further write.
+func (a *attempt) isHalted(ctx context.Context) bool { return ctx.Err() != nil || a.stopRequested() }
+
+// haltError returns the error of a halted run. It says how far the run is, so no write is in
+// flight, and those that were not sent are marked.
+func (a *attempt) haltError(ctx context.Context, stage *preview.Stage) error {
+	if err := ctx.Err(); err != nil {
+		return a.fail("applying "+stage.ID, "", err)
+	}
+	return a.stopError()
+}
+
 // stopError returns the error of a run that was asked to stop.
 func (a *attempt) stopError() *Error {
 	e := &Error{
 		Kind: Interrupted, Operation: "applying " + a.plan.Release.Name,
 		Cause: "stopped as asked: " + a.progress(), Advice: a.resumeAdvice(),
 	}
-	if !a.wrote && !a.isResumed() {
+	if !a.hasSent() && !a.isResumed() {
 		e.Kind, e.Advice = Declined, "nothing was applied; run the command again"
 	}
 	return e
@@ -114,14 +169,14 @@ func (a *attempt) resumeAdvice() string {
 // do next. Its kind is [Failed] if the run has sent a write, else [NotStarted].
 func (a *attempt) fail(doing, next string, err error) *Error {
 	kind := NotStarted
-	if a.wrote {
+	if a.hasSent() {
 		kind = Failed
 		if next == "" {
 			next = "part of the plan was applied; fix the cause, then " + a.resumeAdvice()
 		}
 	}
 	e := asError(kind, doing, next, err)
-	if a.wrote && e.Kind != Interrupted {
+	if a.hasSent() && e.Kind != Interrupted {
 		// A refusal after a write is a failure: the target changed.
 		changed := *e
 		changed.Kind = Failed
@@ -134,6 +189,8 @@ func (a *attempt) emit(e Event) {
 	if a.opts.Sink == nil {
 		return
 	}
+	a.sinking.Lock()
+	defer a.sinking.Unlock()
 	e.Time = a.opts.Clock.Now().UTC()
 	a.opts.Sink(e)
 }
@@ -143,7 +200,7 @@ func (a *attempt) log(message string) { a.emit(Event{Type: EventLog, Message: me
 // ownNamespace returns the release Namespace if this plan creates it, else nil.
 func (a *attempt) ownNamespace() *preview.Object {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: a.plan.Release.Namespace}.ID()
-	if o := a.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
+	if o := a.object(id); o != nil && o.Action == preview.ActionCreate {
 		return o
 	}
 	return nil
@@ -164,7 +221,7 @@ func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 // while waiting or checking, with the advice to run the same command again; so
 // is what that advice begins with. Any other err is returned by [attempt.fail].
 func (a *attempt) noAnswerError(doing, so string, err error) error {
-	if isOutage(err) && (a.wrote || a.isResumed()) {
+	if isOutage(err) && (a.hasSent() || a.isResumed()) {
 		return &Error{Kind: Interrupted, Operation: doing, Cause: err.Error(), Advice: so + a.resumeAdvice(), Err: err}
 	}
 	return a.fail(doing, "", err)
@@ -175,13 +232,15 @@ func (a *attempt) isResumed() bool { return a.before != nil && a.before.Digest =
 
 // bringsAPIGroup reports whether the plan has a CRD of that API group.
 func (a *attempt) bringsAPIGroup(group string) bool {
-	for i := range a.plan.Objects {
-		body := a.plan.Objects[i].Planned
-		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
-			return true
+	if a.brought == nil {
+		a.brought = map[string]bool{}
+		for i := range a.plan.Objects {
+			if body := a.plan.Objects[i].Planned; preview.String(body, "kind") == "CustomResourceDefinition" {
+				a.brought[preview.String(body, "spec", "group")] = true
+			}
 		}
 	}
-	return false
+	return a.brought[group]
 }
 
 // reviewedResult returns the object as the review's dry run showed it. It is
@@ -201,7 +260,7 @@ func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	if a.checked == nil {
 		return o
 	}
-	return a.checked.Object(o.ID)
+	return a.fresh.object(a.checked, o.ID)
 }
 
 // liveOf returns the live object, as last read, on which the write of o is
@@ -270,7 +329,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 		entry.State = record.StateFailed
 	}
 	if o.Action != preview.ActionDelete {
-		a.record.DropIntent(o.ID)
+		a.record.DropIntents(o.ID)
 	}
 	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Cause, Cause: e.RolloutCause})
 	return e
@@ -313,7 +372,7 @@ func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error
 		next = "get the missing permission, then " + a.resumeAdvice()
 	case reason == preview.ReasonQuota:
 		next = quotaAdvice(o, err) + a.resumeAdvice()
-	case preview.Throttled(err) && (a.wrote || a.isResumed()):
+	case preview.Throttled(err) && (a.hasSent() || a.isResumed()):
 		kind, next = Interrupted, "the API server is overloaded and carried nothing out; when it has time, "+a.resumeAdvice()
 	}
 	cause, _ := rollout.RefusalCause(err.Error())
@@ -323,7 +382,7 @@ func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error
 	if e.Advice == "" {
 		changed := *e
 		changed.Advice = "nothing was applied; fix the cause and run the command again"
-		if a.wrote {
+		if a.hasSent() {
 			changed.Advice = "part of the plan was applied; fix the cause, then " + a.resumeAdvice()
 		}
 		return &changed

@@ -47,8 +47,12 @@ func (c countingCluster) Patch(ctx context.Context, ref preview.Ref, ops []previ
 	return body, err
 }
 
-func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
-	return c.writes.count(ref, func() error { return c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents) })
+func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) (gone bool, err error) {
+	err = c.writes.count(ref, func() error {
+		gone, err = c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents)
+		return err
+	})
+	return gone, err
 }
 
 // applyRecovered runs apply and returns a panic as an error. Nothing is recorded
@@ -65,7 +69,7 @@ func (r *applier) applyRecovered(ctx context.Context, writes *writeCounter) erro
 		Kind: NotStarted, Operation: "applying " + r.plan.Release.Name,
 		Cause: "internal error: " + broken.Error(), Advice: "this run has written nothing", Err: broken,
 	}
-	if r.wrote || writes.happened() {
+	if r.hasSent() || writes.happened() {
 		e.Kind, e.Advice = Interrupted, r.resumeAdvice()
 		e.Cause += "; " + r.progress()
 	}

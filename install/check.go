@@ -246,7 +246,7 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	}
 	var silent []preview.Ref
 	for _, item := range c.before.Inventory {
-		if c.plan.Object(item.Ref().ID()) == nil {
+		if c.object(item.Ref().ID()) == nil {
 			silent = append(silent, item.Ref())
 		}
 	}

@@ -26,8 +26,9 @@ type Writer interface {
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
 	// Patch sends a JSON patch (RFC 6902), which tests what it rests on itself.
 	Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error)
-	// Delete deletes exactly the object with that uid and resourceVersion.
-	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
+	// Delete deletes exactly the object with that uid and resourceVersion. gone is true if
+	// it is known to be removed already.
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) (gone bool, err error)
 }
 
 // Cluster is the cluster as [Apply] uses it: for planning again, reading,

@@ -24,7 +24,7 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	var refs []preview.Ref
 	var live []map[string]any
 	for _, id := range stage.Objects {
-		o := w.plan.Object(id)
+		o := w.object(id)
 		if o != nil && o.Kind == "CustomResourceDefinition" && w.record.Object(id).State != record.StateRemoved {
 			refs, live = append(refs, o.Ref()), append(live, w.liveOf(o))
 		}

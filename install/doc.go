@@ -13,8 +13,8 @@
 //     one of two gets 201 and the other 409. Where the plan creates the release's own
 //     namespace, that is the first write, and the Lease follows.
 //  4. The Facts are computed once more, under the lock. The record is written, pending.
-//  5. The stages in order. Before a stage the record names its objects, after it what
-//     became of them.
+//  5. The stages in order. Before a stage the record names its objects, and what became
+//     of those of the stage before; so it does before the run waits for anything.
 //  6. The last look at all objects, the receipt, and the state applied.
 //
 // # 2 The gate
@@ -38,6 +38,12 @@
 // field managers is never retried. Force is per request, so a forced write is preceded
 // by an unforced dry run whose conflicts must be among the reviewed ones. After any
 // other 5xx or 429 a write is read again to learn whether it happened.
+//
+// Objects of one kind in one stage are written beside each other: first one, then one more
+// for each that the API server took, up to 16. A kind begins when the one before it is
+// done. The first failure stops what is not sent yet; what is in flight ends, and is
+// recorded. Hooks, replacements, adoptions, former owners and Namespaces to delete are
+// written one by one.
 //
 // # 4 What was written is compared
 //
@@ -100,4 +106,22 @@
 // A signature says that a record was written with the key for this cluster and
 // release, and not that it is the newest. Records of versions that named no digests are
 // said to be not chained.
+//
+// # 9 The fewest requests
+//
+// To apply n objects takes n writes. What each object takes besides:
+//
+//   - two dry runs, of the checks before and under the lock: the first so that a refusal
+//     persists nothing, not even a lock; the second because another run may have held the
+//     lock in between. The API has no dry run of several objects;
+//   - none to find out whether it is ready, nor to compare it at the end: objects are listed
+//     and watched by kind and namespace. A Secret is read by its name instead, three times,
+//     so that no other Secret is read;
+//   - in a resumed run, one dry run at each of its two looks for an object that was written.
+//     That it is as the write leaves it shows in no other way.
+//
+// Reads are of fewer than six objects of a kind one each, else one list (see package k8s).
+// The record takes a write for each stage that writes, one before each wait, and one at the
+// end; each is as many Secrets as its size needs, of 900 KiB, and one for its index if they
+// are several. The plan and the record before are stored once.
 package install

@@ -85,8 +85,9 @@ func (f *faulty) Patch(ctx context.Context, ref preview.Ref, ops []preview.Patch
 	return body, nil
 }
 
-func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
-	return f.strike(ref, func() error { return f.Cluster.Delete(ctx, ref, uid, version, dependents) })
+func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) (gone bool, err error) {
+	err = f.strike(ref, func() error { gone, err = f.Cluster.Delete(ctx, ref, uid, version, dependents); return err })
+	return gone, err
 }
 
 func (f *faulty) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {

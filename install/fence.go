@@ -48,5 +48,5 @@ func dropLease(ctx context.Context, cluster Cluster, release preview.Release, st
 	if err != nil || lease == nil || preview.String(lease, "spec", "holderIdentity") != ended.Holder {
 		return
 	}
-	_ = cluster.Delete(ctx, ref, preview.UID(lease), preview.ResourceVersion(lease), preview.Background)
+	_, _ = cluster.Delete(ctx, ref, preview.UID(lease), preview.ResourceVersion(lease), preview.Background)
 }

@@ -15,7 +15,7 @@ func (r *applier) withReleases(stage *preview.Stage, objects []*preview.Object) 
 	for _, former := range objects {
 		if preview.OrphansDependents(former) {
 			for _, id := range former.Adoption.Releases {
-				if o := r.plan.Object(id); o != nil && o.Action == preview.ActionAdopt && !r.done[id] {
+				if o := r.object(id); o != nil && o.Action == preview.ActionAdopt && !r.done[id] {
 					out = append(out, o)
 				}
 			}

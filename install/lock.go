@@ -341,7 +341,7 @@ func (l *lock) release(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for try := range clock.MaxAttempts {
-		err := l.cluster.Delete(ctx, l.ref, preview.UID(l.live), preview.ResourceVersion(l.live), preview.Background)
+		_, err := l.cluster.Delete(ctx, l.ref, preview.UID(l.live), preview.ResourceVersion(l.live), preview.Background)
 		if err == nil {
 			return
 		}

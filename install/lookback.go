@@ -62,7 +62,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 		return nil
 	}
 	e := refusal(doing, "these objects were changed during the apply; preview again to see what they are now", stops...)
-	if r.wrote || r.isResumed() {
+	if r.hasSent() || r.isResumed() {
 		e.Kind = Failed
 	}
 	return e

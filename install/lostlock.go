@@ -17,7 +17,7 @@ import (
 func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
 	e.Err = errors.Join(cause, e.Err)
-	if !w.wrote {
+	if !w.hasSent() {
 		e.Kind, e.Advice = NotStarted, "nothing was applied; run the command again"
 	}
 	if !errors.Is(cause, errLockLost) {
@@ -37,7 +37,7 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 		if w.record != nil {
 			e.Advice = fmt.Sprintf("revision %d of another plan is the newest now (%s); look at it with %s, then preview again", newest.Revision, newest.State, status)
 		}
-		if w.wrote {
+		if w.hasSent() {
 			e.Kind = Failed // nothing of this plan can be resumed
 		}
 	case !newest.State.Unfinished():
@@ -56,6 +56,8 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	if !errors.Is(err, errLockLost) {
 		return nil // what cannot be confirmed stops before the next write
 	}
+	w.judging.Lock()
+	defer w.judging.Unlock()
 	left := o.ID + " was created after that, and " // what becomes of it
 	switch known, readErr := w.inNewestInventory(last, o, live); {
 	case readErr != nil:
@@ -109,7 +111,7 @@ func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[
 		if !o.Patches() && !preview.IsMember(live, w.plan.Release) {
 			return errors.New("it is not marked as part of this release any more")
 		}
-		err := w.cluster.Delete(ctx, o.Ref(), uid, preview.ResourceVersion(live), preview.Background)
+		_, err := w.cluster.Delete(ctx, o.Ref(), uid, preview.ResourceVersion(live), preview.Background)
 		if err == nil || preview.ReasonOf(err) == preview.ReasonNotFound {
 			return nil
 		}

@@ -87,7 +87,8 @@ func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err e
 	}
 	record := *r.before
 	record.Approval = r.approval
-	r.record, r.leaving, r.wrote = &record, true, true
+	r.record, r.leaving = &record, true
+	r.noteWrite()
 	return true, r.close(ctx, ctx, r.awaitNamespaceGone(ctx))
 }
 
@@ -134,7 +135,7 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 		return nil, nil
 	}
 	r := newRun(&attempt{
-		plan: plan, cluster: cluster, opts: opts, leaving: true, wrote: true,
+		plan: plan, cluster: cluster, opts: opts, leaving: true, wrote: written(),
 		record: &record.Record{
 			Release: receipt.Release, Revision: receipt.Revision, State: record.Applying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),

@@ -23,7 +23,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{attempt: &attempt{plan: plan.Plan, cluster: cluster, opts: Options{Schemas: schemas}}}
+	w := newRun(&attempt{plan: plan.Plan, cluster: cluster, opts: Options{Schemas: schemas}}).writer
 	for i := range objects {
 		entry := &objects[i]
 		o := plan.Object(entry.ID)

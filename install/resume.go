@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // resume continues an unfinished record of this plan. Every object must be as
@@ -39,13 +40,17 @@ func (r *applier) takeOver(ctx context.Context) error {
 	if err != nil {
 		return r.fail("reading the objects that the plan depends on", "run the command again", err)
 	}
-	for i := range now.Objects {
-		why, err := r.resumeObject(ctx, &now.Objects[i])
+	left, err := r.readLeft(ctx, now.Objects)
+	if err != nil {
+		return r.fail("reading what the interrupted run left", "", err)
+	}
+	for i := range left {
+		why, err := r.resumeObject(&left[i])
 		if err != nil {
 			return r.fail("reading what the interrupted run left", "", err)
 		}
 		if why != "" {
-			reasons = append(reasons, now.Objects[i].ID+" "+why)
+			reasons = append(reasons, left[i].o.ID+" "+why)
 		}
 	}
 	if len(reasons) > 0 {
@@ -95,19 +100,57 @@ func (r *applier) knowsObjects() error {
 	return nil
 }
 
-// resumeObject decides whether object o still has to be written. why is not
+// leftObject is an object of an interrupted run's plan as the cluster has it.
+type leftObject struct {
+	o     *preview.Object
+	live  map[string]any
+	after bool // it is as its write makes it
+}
+
+// readLeft reads the objects of an interrupted run's plan, and asks for each that may have
+// been written whether it was. What the plan does not touch is left out.
+func (r *applier) readLeft(ctx context.Context, objects []preview.Object) ([]leftObject, error) {
+	var left []leftObject
+	var refs []preview.Ref
+	for i := range objects {
+		if o := &objects[i]; o.Action != preview.ActionKeep && o.Action != preview.ActionSkip {
+			left, refs = append(left, leftObject{o: o}), append(refs, o.Ref())
+		}
+	}
+	for i, result := range r.cluster.Read(ctx, refs) {
+		if preview.ReasonOf(result.Err) == preview.ReasonNotServed {
+			result.Body, result.Err = nil, nil // its CRD comes with the plan
+		}
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		left[i].live = result.Body
+	}
+	var group tasks.Group
+	group.SetLimit(maxFlying)
+	for i := range left {
+		l := &left[i]
+		if l.live == nil || l.isGoing() || l.o.Planned == nil || !record.HasWrite(l.o.Action) {
+			continue
+		}
+		group.Go(func() (err error) {
+			l.after, err = r.isAfter(ctx, l.o, l.live)
+			return err
+		})
+	}
+	return left, group.Wait()
+}
+
+// isGoing reports whether an existing object is being deleted, as the plan has it.
+func (l *leftObject) isGoing() bool {
+	return preview.String(l.live, "metadata", "deletionTimestamp") != "" &&
+		(l.o.Action == preview.ActionDelete || l.o.FormerOwner() || l.o.Action == preview.ActionReplace && preview.UID(l.live) == l.o.Live.UID)
+}
+
+// resumeObject decides whether an object still has to be written. why is not
 // empty if its live state is neither the reviewed one nor that after its write.
-func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
-	if o.Action == preview.ActionKeep || o.Action == preview.ActionSkip {
-		return "", nil
-	}
-	live, err := r.cluster.Get(ctx, o.Ref())
-	if preview.ReasonOf(err) == preview.ReasonNotServed {
-		live, err = nil, nil // its CRD comes with the plan
-	}
-	if err != nil {
-		return "", err
-	}
+func (r *applier) resumeObject(l *leftObject) (why string, err error) {
+	o, live := l.o, l.live
 	o.LiveBody = live
 	switch {
 	case live == nil && o.Action == preview.ActionDelete:
@@ -120,25 +163,16 @@ func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why stri
 		return "", nil // deleted, and to be created
 	case live == nil:
 		return "was deleted meanwhile", nil
-	case o.Action == preview.ActionReplace && preview.UID(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
-		return "", nil // its deletion goes on
-	case o.FormerOwner() && preview.String(live, "metadata", "deletionTimestamp") != "":
-		return "", nil // the stage waits until it is gone
-	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
+	case l.isGoing() && o.Action == preview.ActionDelete && !o.FormerOwner():
 		r.done[o.ID] = true
 		r.recordRemoved(o, false)
 		return "", nil
-	}
-	if o.Planned != nil && record.HasWrite(o.Action) {
-		after, err := r.isAfter(ctx, o, live)
-		if err != nil {
-			return "", err
-		}
-		if after {
-			r.done[o.ID] = true
-			r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
-			return "", nil
-		}
+	case l.isGoing():
+		return "", nil // its deletion goes on, and the stage waits until it is gone
+	case l.after:
+		r.done[o.ID] = true
+		r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
+		return "", nil
 	}
 	if o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown {
 		return "exists, and is not what this plan creates", nil

@@ -19,8 +19,10 @@ import (
 // gone.
 type waiter struct {
 	*attempt
-	shown  WaitState     // what a screen was last shown of a wait
-	putOff time.Duration // by how much the waits were longer than their timeouts
+	shown WaitState // what a screen was last shown of a wait
+	// beforeWait is called before a wait: nothing is left to record while it lasts.
+	beforeWait func(context.Context) error
+	putOff     time.Duration // by how much the waits were longer than their timeouts
 }
 
 // gates waits until stage i may begin: until what it needs of the stages before
@@ -54,7 +56,7 @@ func (w *waiter) gates(ctx context.Context, i int) error {
 func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
-		o := w.plan.Object(id)
+		o := w.object(id)
 		if o == nil || o.Planned == nil || w.record.Object(id).State == record.StateReady {
 			continue
 		}
@@ -90,7 +92,7 @@ func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	seen := map[preview.Ref]bool{}
 	for _, id := range stage.Objects {
-		o := w.plan.Object(id)
+		o := w.object(id)
 		if o == nil || !record.HasWrite(o.Action) {
 			continue
 		}
@@ -121,8 +123,12 @@ func (w *waiter) rollout(ctx context.Context) error {
 	for i := range w.plan.Objects {
 		switch object := &w.plan.Objects[i]; {
 		case object.Action == preview.ActionDelete:
-			o.Gone = append(o.Gone, object.Ref())
+			if entry := w.record.Object(object.ID); entry == nil || entry.State != record.StateRemoved {
+				o.Gone = append(o.Gone, object.Ref())
+			}
 		case object.Planned == nil || object.Action == preview.ActionSkip:
+		case object.Kind == "Secret" && object.Ref().Group() == "" && !w.hasCheck(object):
+			w.settle(object)
 		case w.bringsAPIGroup(object.Ref().Group()):
 			operands.Refs = append(operands.Refs, object.Ref())
 		default:
@@ -141,12 +147,32 @@ func (w *waiter) rollout(ctx context.Context) error {
 	return w.await(ctx, "operands", operands)
 }
 
+// settle records a Secret as ready, which it is once it is stored. It is not followed: each
+// would take a watch of its own, so that no other Secret is read. Whether it is still as
+// reviewed shows at the end of the run.
+func (w *waiter) settle(o *preview.Object) {
+	entry := w.record.Object(o.ID)
+	if entry == nil || entry.State != record.StateApplied && entry.State != record.StateWaiting {
+		return
+	}
+	entry.State, entry.Message = record.StateReady, ""
+	w.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
+}
+
 // await waits until the objects of o are ready or gone; events name the stage. A
 // permanent failure is an error of kind [Failed], a timeout one of kind [Interrupted].
 func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) error {
+	if len(o.Refs)+len(o.Gone)+len(o.Endpoints) == 0 {
+		return nil
+	}
+	if w.beforeWait != nil {
+		if err := w.beforeWait(ctx); err != nil {
+			return err
+		}
+	}
 	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = w.cluster, w.cluster, w.cluster, w.opts.Clock, w.opts.Checks
 	o.More = w.opts.More
-	seen := map[string]rollout.Object{}
+	seen := make(map[preview.Ref]rollout.Object, len(o.Refs)+len(o.Gone))
 	var lost time.Time
 	blind := map[string]bool{}
 	o.Each = func(s rollout.Snapshot) {
@@ -164,9 +190,13 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 			}
 		}
 		w.showWait(WaitState{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
-		for _, object := range s.Objects {
-			w.observe(seen, object)
+		var removed []string
+		for i := range s.Objects {
+			if object := &s.Objects[i]; w.observe(seen, object) {
+				removed = append(removed, object.Ref.ID())
+			}
 		}
+		w.record.RemoveFromInventory(removed...)
 	}
 	waiting, done := context.WithCancel(ctx)
 	defer done()
@@ -246,16 +276,17 @@ func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 
 // observe records a new state of one object; seen has the states so far. A
 // difference from the review stays on record, even if the object becomes ready.
-func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) {
-	id := object.Ref.ID()
-	before, known := seen[id]
+// removed is true if the plan deletes the object, and it is gone.
+func (w *waiter) observe(seen map[preview.Ref]rollout.Object, object *rollout.Object) (removed bool) {
+	before, known := seen[object.Ref]
 	if !known && object.Message == rollout.NotRead {
-		return
+		return false
 	}
 	if known && before.State == object.State && before.Cause == object.Cause && before.Message == object.Message && before.Event == object.Event {
-		return
+		return false
 	}
-	seen[id] = object
+	seen[object.Ref] = *object
+	id := object.Ref.ID()
 	state := objectState(object.State)
 	message := strings.TrimPrefix(object.Message+"; "+object.Event, "; ")
 	message = strings.TrimSuffix(message, "; ")
@@ -265,14 +296,13 @@ func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) 
 	}
 	if entry := w.record.Object(id); entry != nil && entry.State != record.StateDiverged {
 		entry.State, entry.Message, entry.Cause, entry.Offender = state, message, object.Cause, offender
-		if state == record.StateRemoved && entry.Action == preview.ActionDelete {
-			w.record.RemoveFromInventory(id)
-		}
+		removed = state == record.StateRemoved && entry.Action == preview.ActionDelete
 	}
 	w.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
 	for _, line := range object.Logs {
 		w.emit(Event{Type: EventLog, Object: id, Message: line})
 	}
+	return removed
 }
 
 func objectState(s rollout.State) record.ObjectState {

@@ -50,7 +50,7 @@ func (r *applier) stages(ctx context.Context) error {
 		stage := &r.plan.Stages[i]
 		var objects []*preview.Object
 		for _, id := range stage.Objects {
-			o := r.plan.Object(id)
+			o := r.object(id)
 			if o == nil {
 				return r.fail("applying "+stage.ID, "", fmt.Errorf("stage %s names %s, which the plan does not have", stage.ID, id))
 			}
@@ -71,8 +71,8 @@ func (r *applier) stages(ctx context.Context) error {
 	return nil
 }
 
-// stage records which objects are about to be written, writes them, and records
-// the results.
+// stage records which objects are about to be written, and writes them. The results are
+// recorded with the objects of the next stage, or before the run waits.
 func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
 	objects = r.ownNamespaceLast(r.withReleases(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
@@ -81,38 +81,23 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 	}
 	r.record.State, r.record.Stage = record.Applying, stage.ID
 	before := map[string]record.ObjectState{}
+	var intents []*preview.Object
 	for _, o := range objects {
-		before[o.ID] = r.record.Object(o.ID).State
-		r.record.Object(o.ID).State = record.StateSent
+		entry := r.record.Object(o.ID)
+		before[o.ID], entry.State = entry.State, record.StateSent
 		if o.Action != preview.ActionDelete {
-			r.record.AddToInventory(o, o.Live.UID)
+			intents = append(intents, o)
 		}
 	}
+	r.record.AddAllToInventory(intents)
 	if err := r.save(ctx, r.plan.Objects); err != nil {
 		r.markUnsent(objects, before)
 		return r.fail("recording what stage "+stage.ID+" is about to do", "", err)
 	}
-	var diverged []string
-	for i, o := range objects {
-		if err := ctx.Err(); err != nil {
-			r.markUnsent(objects[i:], before)
-			return r.fail("applying "+stage.ID, "", err)
-		}
-		if r.stopRequested() {
-			r.markUnsent(objects[i:], before)
-			return r.stopError()
-		}
-		verdict, err := r.sendIn(ctx, stage, o)
-		if err != nil {
-			r.markUnsent(objects[i+1:], before)
-			return err
-		}
-		if verdict == Diverged && stopsOnDivergence(o) {
-			diverged = append(diverged, o.ID+": "+r.record.Object(o.ID).Message)
-		}
-	}
-	if err := r.save(ctx, r.plan.Objects); err != nil {
-		return r.fail("recording the results of stage "+stage.ID, "", err)
+	r.unsaved = stage.ID
+	diverged, err := r.sendAll(ctx, stage, objects, before)
+	if err != nil {
+		return err
 	}
 	if len(diverged) > 0 {
 		return &Error{
@@ -127,13 +112,15 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 // markUnsent marks objects that were recorded as about to be written, and were
 // not, as pending again. An adoption between its two writes stays so.
 func (r *applier) markUnsent(objects []*preview.Object, before map[string]record.ObjectState) {
-	for _, o := range objects {
-		r.record.Object(o.ID).State = record.StatePending
+	ids := make([]string, len(objects))
+	for i, o := range objects {
+		entry := r.record.Object(o.ID)
+		entry.State, ids[i] = record.StatePending, o.ID
 		if before[o.ID] == record.StateReleased {
-			r.record.Object(o.ID).State = record.StateReleased
+			entry.State = record.StateReleased
 		}
-		r.record.DropIntent(o.ID)
 	}
+	r.record.DropIntents(ids...)
 }
 
 // stopsOnDivergence reports whether an object must be exactly as reviewed
@@ -145,42 +132,4 @@ func stopsOnDivergence(o *preview.Object) bool {
 	}
 	return o.Patches() || preview.Map(o.Planned, "spec", "template", "spec") != nil ||
 		preview.Map(o.Planned, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
-}
-
-// sendIn makes the write of an object in a stage, which can be to remove a
-// former owner or a Namespace.
-func (r *applier) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
-	if stage.ID == preview.StageHandOver {
-		return Same, r.releaseFormerOwner(ctx, o)
-	}
-	if stage.ID == preview.StagePruneNamespaces {
-		return Same, r.removeNamespace(ctx, o)
-	}
-	return r.send(ctx, o)
-}
-
-// send writes one object and records the result.
-func (r *applier) send(ctx context.Context, o *preview.Object) (Verdict, error) {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
-	before := r.liveOf(o)
-	if o.Action == preview.ActionDelete {
-		return Same, r.sendDelete(ctx, o, before)
-	}
-	doing, write := "creating", r.write
-	switch o.Action {
-	case preview.ActionUpdate:
-		doing = "updating"
-	case preview.ActionReplace:
-		doing, write = "replacing", r.replace
-	case preview.ActionAdopt:
-		doing, write = "adopting", r.adopt
-	case preview.ActionPatch:
-		doing = "patching"
-	}
-	w, err := write(ctx, o, before)
-	if err != nil {
-		return "", r.failedObject(ctx, o, doing, err)
-	}
-	// What others added between the check and the write is what it was made on.
-	return r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
 }

@@ -69,36 +69,39 @@ type stoppedRun struct {
 	late      bool // the request reaches the API server when the other is done
 	meanwhile func()
 
-	mu     sync.Mutex
-	writes int
-	lease  sync.Mutex // held while the process is stopped
+	mu      sync.Mutex
+	writes  int
+	running sync.RWMutex // locked while the process is stopped: none of its requests goes on
 }
 
 func (s *stoppedRun) strike(ref preview.Ref, send func() error) error {
-	if ref.Kind == "Lease" {
-		s.lease.Lock()
-		defer s.lease.Unlock()
+	going := func() error {
+		s.running.RLock()
+		defer s.running.RUnlock()
 		return send()
+	}
+	if ref.Kind == "Lease" {
+		return going()
 	}
 	s.mu.Lock()
 	s.writes++
 	now := s.writes == s.at
 	s.mu.Unlock()
 	if !now {
-		return send()
+		return going()
 	}
 	nap := func() {
-		s.lease.Lock()
-		defer s.lease.Unlock()
+		s.running.Lock()
+		defer s.running.Unlock()
 		s.clock.stop()
 		s.meanwhile()
 		s.clock.goOn()
 	}
 	if s.late {
 		nap()
-		return send()
+		return going()
 	}
-	err := send()
+	err := going()
 	nap()
 	return err
 }
@@ -108,8 +111,9 @@ func (s *stoppedRun) Apply(ctx context.Context, item preview.DryRun) (body map[s
 	return body, err
 }
 
-func (s *stoppedRun) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
-	return s.strike(ref, func() error { return s.Cluster.Delete(ctx, ref, uid, version, dependents) })
+func (s *stoppedRun) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) (gone bool, err error) {
+	err = s.strike(ref, func() error { gone, err = s.Cluster.Delete(ctx, ref, uid, version, dependents); return err })
+	return gone, err
 }
 
 // held lists the objects of a namespace: each object with its uid and version.

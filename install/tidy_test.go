@@ -12,9 +12,9 @@ import (
 // leaseKeeper is a process that is killed before it gives its lock back.
 type leaseKeeper struct{ install.Cluster }
 
-func (k leaseKeeper) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
+func (k leaseKeeper) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) (bool, error) {
 	if ref.Kind == "Lease" {
-		return &preview.Refusal{Reason: preview.ReasonForbidden, Message: "killed"}
+		return false, &preview.Refusal{Reason: preview.ReasonForbidden, Message: "killed"}
 	}
 	return k.Cluster.Delete(ctx, ref, uid, version, dependents)
 }

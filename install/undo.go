@@ -52,7 +52,7 @@ func (r *applier) undoneError(err error) error {
 // and as a new revision, and returns the error of the plan, which failed with
 // cause. The plan counts as failed even if the rollback succeeds.
 func (r *applier) undo(ctx, held context.Context, cause error) error {
-	r.wrote = true // perhaps by an earlier run of this plan
+	r.noteWrite() // perhaps by an earlier run of this plan
 	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as planned"})
 	u, err := r.beginUndo(held)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 	opts.Checks = nil // they are about what failed
 	u := newRun(&attempt{
 		plan: back, approval: r.approval, cluster: r.cluster, opts: opts, before: before,
-		lock: r.lock, done: map[string]bool{}, versions: map[string]string{}, wrote: true, approved: r.plan.Digest,
+		lock: r.lock, done: map[string]bool{}, versions: map[string]string{}, wrote: written(), approved: r.plan.Digest,
 	})
 	u.store = r.store
 	return u
@@ -305,7 +305,7 @@ func (r *applier) resumeUndo(ctx, held context.Context) error {
 func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	doing := fmt.Sprintf("resuming the rollback, revision %d", r.before.Revision)
 	// What is left to do is no write of this run, but the target has changed.
-	r.wrote = true
+	r.noteWrite()
 	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)
 	if err != nil {
 		return nil, r.fail(doing, "", err)

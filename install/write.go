@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
@@ -18,7 +19,8 @@ import (
 // carried out.
 type writer struct {
 	*attempt
-	late []string // what became of creates that came after the lock was lost
+	judging sync.Mutex
+	late    []string // what became of creates that came after the lock was lost
 }
 
 // writeGrace is how long a write in flight may go on after the run is asked to stop.
@@ -101,7 +103,7 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 			return writeResult{live, before}, err
 		}
 		if lost && before == nil && preview.IsMember(live, w.plan.Release) {
-			w.wrote = true // only this run marks it so: it was changed since
+			w.noteWrite() // only this run marks it so: it was changed since
 			return writeResult{live, before}, nil
 		}
 		if before, err = w.rebase(o, before, live, last); err != nil {
@@ -174,7 +176,7 @@ func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error)
 		return send(late)
 	})
 	if err == nil {
-		w.wrote = true
+		w.noteWrite()
 	}
 	return err
 }
@@ -190,13 +192,13 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	}
 	if err != nil {
 		if lost {
-			w.wrote = true // perhaps; the exit code must not deny it
+			w.noteWrite() // perhaps; the exit code must not deny it
 			return nil, false, &outcomeError{cause}
 		}
 		return nil, false, err
 	}
 	if written {
-		w.wrote = true
+		w.noteWrite()
 	}
 	return live, written, nil
 }
@@ -208,7 +210,7 @@ func (w *writer) outcomeUnknown(lost bool, err error) error {
 	if !lost || !errors.As(err, &moved) {
 		return err
 	}
-	w.wrote = true
+	w.noteWrite()
 	return &outcomeError{err}
 }
 
@@ -316,13 +318,15 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 		if !same {
 			return false, &changedObjectError{w.movedFields(o, w.liveOf(o), live)}
 		}
-		err = w.deleteOnce(ctx, o, live)
+		gone, err := w.deleteOnce(ctx, o, live)
 		reason := preview.ReasonOf(err)
 		switch {
 		case err == nil:
-			return false, nil
+			return gone, nil
 		case reason == preview.ReasonNotFound, reason == preview.ReasonNotServed: // gone with its definition
-			w.wrote = w.wrote || lost
+			if lost {
+				w.noteWrite()
+			}
 			return true, nil
 		}
 		last = err
@@ -335,14 +339,14 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 		live, err = w.cluster.Get(late, o.Ref())
 		cancel()
 		if err != nil && lost {
-			w.wrote = true
+			w.noteWrite()
 			return false, &outcomeError{last}
 		}
 		if err != nil {
 			return false, err
 		}
 		if lost && (live == nil || preview.UID(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
-			w.wrote = true
+			w.noteWrite()
 		}
 		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
 			return false, last
@@ -351,10 +355,12 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 	return false, last
 }
 
-func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) error {
-	return w.sendOnce(ctx, func(late context.Context) error {
-		return w.cluster.Delete(late, o.Ref(), preview.UID(live), preview.ResourceVersion(live), dependentsOf(o))
+func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
+	err = w.sendOnce(ctx, func(late context.Context) (err error) {
+		gone, err = w.cluster.Delete(late, o.Ref(), preview.UID(live), preview.ResourceVersion(live), dependentsOf(o))
+		return err
 	})
+	return gone, err
 }
 
 // releaseFormerOwner makes the write of an object in the stage that removes

@@ -79,7 +79,7 @@ func changes(t *testing.T, c *k8s.Client, reports <-chan observation, namespace,
 	}
 	await(t, reports, observation{name, true, "two", ""})
 	uid, version := pin(body)
-	if err := c.Delete(t.Context(), preview.RefOf(body), uid, version, preview.Background); err != nil {
+	if _, err := c.Delete(t.Context(), preview.RefOf(body), uid, version, preview.Background); err != nil {
 		t.Fatal(err)
 	}
 	await(t, reports, observation{name: name})

@@ -56,7 +56,7 @@ func TestClusterObjectsThatChangeAndExpireWhileTheyAreListedComeOnce(t *testing.
 			}
 			last := preview.RefOf(objects[len(objects)-1])
 			uid, version := pin(objects[len(objects)-1])
-			if err := c.Delete(t.Context(), last, uid, version, preview.Background); err != nil { // where the list stands
+			if _, err := c.Delete(t.Context(), last, uid, version, preview.Background); err != nil { // where the list stands
 				t.Error(err)
 			}
 			create(t, c, fmt.Sprintf("{apiVersion: %s, kind: Thing, metadata: {name: a-new-one, namespace: %s}}", apiVersion, namespace))

@@ -211,7 +211,7 @@ func TestClusterKindAppearsWithItsDefinitionAndGoesWithRefresh(t *testing.T) {
 			return err == nil
 		}
 		uid, version := pin(crd)
-		_ = c.Delete(t.Context(), ref, uid, version, preview.Background)
+		_, _ = c.Delete(t.Context(), ref, uid, version, preview.Background)
 		return false
 	})
 	eventually(t, "the kind is gone", func() bool {

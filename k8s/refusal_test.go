@@ -129,7 +129,7 @@ webhooks:
 		return preview.ReasonOf(result.Err) == preview.ReasonWebhook
 	})
 	uid, version := pin(webhook)
-	if err := c.Delete(t.Context(), preview.RefOf(webhook), uid, version, preview.Background); err != nil {
+	if _, err := c.Delete(t.Context(), preview.RefOf(webhook), uid, version, preview.Background); err != nil {
 		t.Error(err)
 	}
 }

@@ -150,20 +150,22 @@ func (c *Client) Patch(ctx context.Context, ref preview.Ref, ops []preview.Patch
 	return body, err
 }
 
-// Delete deletes exactly the object with that uid and resourceVersion. If it is
-// gone, the error has the reason not found; if another object has its name,
-// changed. As with Apply, the request is sent once.
-func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
+// Delete deletes exactly the object with that uid and resourceVersion. If it was gone
+// before, the error has the reason not found; if another object has its name,
+// changed. gone is true if the API server says that it removed the object, which it
+// does not say of every kind: false means that it is or will be. As with Apply, the
+// request is sent once.
+func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) (gone bool, err error) {
 	if uid == "" || resourceVersion == "" {
-		return fmt.Errorf("deleting %s: uid and resourceVersion must be known", ref.ID())
+		return false, fmt.Errorf("deleting %s: uid and resourceVersion must be known", ref.ID())
 	}
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
 	if err != nil {
-		return err
+		return false, err
 	}
 	r, err := c.object("DELETE", res, ref)
 	if err != nil {
-		return err
+		return false, err
 	}
 	// Some kinds orphan their dependents by default, so the policy is always said.
 	policy := metav1.DeletionPropagation(dependents)
@@ -174,11 +176,19 @@ func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersi
 		PropagationPolicy: &policy,
 	})
 	if err != nil {
-		return fmt.Errorf("deleting %s: %w", ref.ID(), err)
+		return false, fmt.Errorf("deleting %s: %w", ref.ID(), err)
 	}
-	_, _, err = c.do(ctx, r.SetHeader("Content-Type", "application/json").Body(options))
+	data, _, err := c.do(ctx, r.SetHeader("Content-Type", "application/json").Body(options))
 	if isMissing(err) {
-		return &preview.Refusal{Reason: preview.ReasonNotFound, Message: err.Error(), Err: err}
+		return false, &preview.Refusal{Reason: preview.ReasonNotFound, Message: err.Error(), Err: err}
 	}
-	return err
+	return err == nil && isRemoval(data), err
+}
+
+// isRemoval reports whether the answer to a DELETE is that of an object which was removed
+// with it: a Status. One that waits for finalizers or for its end is answered as itself.
+func isRemoval(data []byte) bool {
+	var status metav1.Status
+	err := json.Unmarshal(data, &status)
+	return err == nil && status.APIVersion == "v1" && status.Kind == "Status" && status.Status == metav1.StatusSuccess
 }

@@ -69,7 +69,7 @@ func TestClusterUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	_ = requireReason(t, err, preview.ReasonChanged)
 
 	item.UID, item.ResourceVersion = pin(updated)
-	if err := c.Delete(t.Context(), ref, item.UID, item.ResourceVersion, preview.Background); err != nil {
+	if _, err := c.Delete(t.Context(), ref, item.UID, item.ResourceVersion, preview.Background); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Apply(t.Context(), item) // the object is gone
@@ -89,20 +89,25 @@ func TestClusterDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
 	uid, version := pin(create(t, c, configMap(namespace, "a", "{}")))
-	_ = requireReason(t, c.Delete(t.Context(), ref, "another", version, preview.Background), preview.ReasonChanged)
-	_ = requireReason(t, c.Delete(t.Context(), ref, uid, "1", preview.Background), preview.ReasonChanged)
-	if err := c.Delete(t.Context(), ref, uid, version, preview.Background); err != nil {
-		t.Fatal(err)
+	_, err := c.Delete(t.Context(), ref, "another", version, preview.Background)
+	_ = requireReason(t, err, preview.ReasonChanged)
+	_, err = c.Delete(t.Context(), ref, uid, "1", preview.Background)
+	_ = requireReason(t, err, preview.ReasonChanged)
+	if gone, err := c.Delete(t.Context(), ref, uid, version, preview.Background); err != nil || !gone {
+		t.Fatalf("gone is %t: %v", gone, err)
 	}
-	_ = requireReason(t, c.Delete(t.Context(), ref, uid, version, preview.Background), preview.ReasonNotFound)
-	if err := c.Delete(t.Context(), ref, "", "", preview.Background); err == nil {
+	_, err = c.Delete(t.Context(), ref, uid, version, preview.Background)
+	_ = requireReason(t, err, preview.ReasonNotFound)
+	if _, err := c.Delete(t.Context(), ref, "", "", preview.Background); err == nil {
 		t.Error("a delete without preconditions was sent")
 	}
 
 	role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: unique("missing")}
-	_ = requireReason(t, c.Delete(t.Context(), role, "a", "2", preview.Background), preview.ReasonNotFound)
+	_, err = c.Delete(t.Context(), role, "a", "2", preview.Background)
+	_ = requireReason(t, err, preview.ReasonNotFound)
 	missing := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: unique("missing")}
-	_ = requireReason(t, c.Delete(t.Context(), missing, "a", "2", preview.Background), preview.ReasonNotFound)
+	_, err = c.Delete(t.Context(), missing, "a", "2", preview.Background)
+	_ = requireReason(t, err, preview.ReasonNotFound)
 }
 
 func TestClusterDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testing.T) {
@@ -112,7 +117,7 @@ func TestClusterDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t 
 	body := create(t, c, configMap(namespace, "a", "{}"))
 	uid, version := pin(body)
 	create(t, c, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: child, namespace: %s, finalizers: [example.com/hold], ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: %s, blockOwnerDeletion: true}]}}", namespace, uid))
-	if err := c.Delete(t.Context(), ref, uid, version, preview.Foreground); err != nil {
+	if _, err := c.Delete(t.Context(), ref, uid, version, preview.Foreground); err != nil {
 		t.Fatal(err)
 	}
 	live, err := c.Get(t.Context(), ref)

@@ -13,33 +13,37 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/pipecd"
 )
 
-// hurdle holds the write of one object until the stage that sent it is over, as where its
-// timeout ends in the middle.
+// hurdle holds the write of one object, and those that come after it, until the stage that
+// sent them is over, as where its timeout ends in the middle.
 type hurdle struct {
-	before string // the end of the path of the request; empty for none
-	over   func() // ends the stage
-	held   chan struct{}
+	before string        // the end of the path of the request; empty for none
+	over   func()        // ends the stage
+	held   chan struct{} // nil where nothing is held
+	after  chan struct{} // what held becomes with that request
 }
 
 func (h *hurdle) fault(r sandboxtest.Request) sandboxtest.Fault {
-	if h.before == "" || !r.Persists() || !strings.HasSuffix(r.Path, h.before) {
+	if !r.Persists() || !strings.Contains(r.Path, "/configmaps/") {
 		return sandboxtest.Fault{}
 	}
-	h.before = ""
-	h.over()
+	if h.before != "" && strings.HasSuffix(r.Path, h.before) {
+		h.before, h.held = "", h.after
+		h.over()
+	}
 	return sandboxtest.Fault{Hold: h.held}
 }
 
-// settings returns a configuration of twelve objects, all with one colour.
+// settings returns a configuration of twenty objects, all with one colour: more than are in
+// flight when the sixth is written.
 func settings(name, colour string) map[string]string {
 	files := map[string]string{}
-	for i := range 12 {
+	for i := range 20 {
 		files[fmt.Sprintf("%02d.yaml", i)] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s-%02d}\ndata: {colour: %s}\n", name, i, colour)
 	}
 	return files
 }
 
-// A stage whose time is over in the middle of an apply ends after the request under way.
+// A stage whose time is over in the middle of an apply ends after the requests under way.
 // Run again it goes on; and the stage that piped runs instead takes back what was applied.
 func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
 	t.Parallel() // the SDK waits seconds for the log of each stage
@@ -54,11 +58,11 @@ func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
 		source, d := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, files), app.deployment(id)
 		plugin.must(t, p, d, pipecd.StagePlan, source)
 		ctx, over := context.WithCancel(t.Context()) // which is how piped ends a stage
-		h.before, h.over, h.held = "/late-05", over, make(chan struct{})
+		h.before, h.over, h.held, h.after = "/late-05", over, nil, make(chan struct{})
 		if got, err := plugin.run(ctx, d, pipecd.StageApply, source); status.Code(err) != codes.Canceled {
 			t.Fatalf("%s was cut: %s, %v", id, got, err)
 		}
-		close(h.held)
+		close(h.after)
 		next := pipecd.StageRollback
 		if id == "again" {
 			next = pipecd.StageApply
@@ -72,14 +76,14 @@ func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
 		}
 		return p.said(t, stage)
 	}
-	if said := cut("again", settings("late", "red")); !strings.Contains(said, "going on with the interrupted run") || !strings.Contains(said, "applied core/ConfigMap/default/late-11") {
+	if said := cut("again", settings("late", "red")); !strings.Contains(said, "going on with the interrupted run") || !strings.Contains(said, "applied core/ConfigMap/default/late-19") {
 		t.Errorf("run again:\n%s", said)
 	}
 	if said := cut("back", settings("late", "blue")); !strings.Contains(said, "taken back") {
 		t.Errorf("taken back:\n%s", said)
 	}
 	red := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, settings("late", "red"))
-	if state := live(t, plugin, app, red); len(state.ApplicationLiveState.Resources) != 12 || state.SyncState.Status != 1 {
+	if state := live(t, plugin, app, red); len(state.ApplicationLiveState.Resources) != 20 || state.SyncState.Status != 1 {
 		t.Errorf("after it: %v", state)
 	}
 }

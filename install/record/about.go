@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,9 @@ func (r *Record) MadeNamespaces() bool { return len(r.Namespaces) > 0 }
 // Items returns the release's objects in the cluster, sorted by id. After an
 // interrupted run, some of them may never have been created.
 func (r *Record) Items() []Item {
-	return slices.SortedFunc(slices.Values(r.Inventory), func(a, b Item) int { return cmp.Compare(a.Ref().ID(), b.Ref().ID()) })
+	items := slices.Clone(r.Inventory)
+	sortItems(items)
+	return items
 }
 
 // Bundle returns the name that the first package has in itself, such as that of

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -114,7 +113,7 @@ func decodeHeader(packed []byte, release preview.Release, within bounds) (*Recor
 		}
 	}
 	r.unpacked = len(data)
-	slices.SortStableFunc(r.Inventory, func(a, b Item) int { return strings.Compare(a.Ref().ID(), b.Ref().ID()) })
+	sortItems(r.Inventory)
 	return r, nil
 }
 
@@ -218,6 +217,15 @@ type ArchivedPlan struct {
 	*preview.Plan
 	Shapes map[string]map[string]any
 	at     map[string]int // of each object in the plan
+}
+
+// Object returns an object of the plan, nil if the plan has no such object.
+func (plan *ArchivedPlan) Object(id string) *preview.Object {
+	at, known := plan.at[id]
+	if !known {
+		return nil
+	}
+	return &plan.Objects[at]
 }
 
 // decodeArchive joins and decodes the parts of a plan. The plan must have the

@@ -85,7 +85,7 @@ func (s *Store) delete(ctx context.Context, secret map[string]any) error {
 	if err := s.Lock.Confirm(ctx); err != nil {
 		return err
 	}
-	err := s.Cluster.Delete(ctx, ref, preview.UID(secret), preview.ResourceVersion(secret), preview.Background)
+	_, err := s.Cluster.Delete(ctx, ref, preview.UID(secret), preview.ResourceVersion(secret), preview.Background)
 	if preview.ReasonOf(err) == preview.ReasonNotFound {
 		return nil
 	}

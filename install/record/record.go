@@ -100,6 +100,9 @@ type Record struct {
 	// ascending.
 	Older []KeptRevision `json:"older,omitempty"`
 
+	positions map[string]int // in Objects, by id; see [Record.Object]
+	indexed   int            // how many Objects had their positions noted
+
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
 	stored   storedForm
@@ -210,15 +213,22 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	if before != nil {
 		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})
+		planned := make(map[string]*preview.Object, len(plan.Objects))
+		for i := range plan.Objects {
+			planned[plan.Objects[i].ID] = &plan.Objects[i]
+		}
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
-			o := plan.Object(item.Ref().ID())
+			o := planned[item.Ref().ID()]
 			// What was only shared and is not any more is its owner's alone.
 			if o != nil && (item.Action != preview.ActionShared || o.Planned != nil) {
 				r.Inventory = append(r.Inventory, item)
 			}
 		}
 	}
+	sortItems(r.Inventory)
+	var had []*preview.Object
+	var released []string // nothing of them was ours any more
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		receipt := ObjectReceipt{ID: o.ID, Action: o.Action, State: StatePending, Digest: o.Digest, UID: o.Live.UID}
@@ -229,13 +239,15 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 			}
 			switch {
 			case o.ReleasesOwnership():
-				r.RemoveFromInventory(o.ID) // nothing of it was ours any more
+				released = append(released, o.ID)
 			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
-				r.AddToInventory(o, o.Live.UID)
+				had = append(had, o)
 			}
 		}
 		r.Objects = append(r.Objects, receipt)
 	}
+	r.RemoveFromInventory(released...)
+	r.AddAllToInventory(had)
 	r.Accepted = map[string]int{}
 	if !IsUninstall(plan) { // what comes after is installed anew
 		r.Accepted = AcceptedFindings(plan, before, r.Revision)
@@ -274,14 +286,11 @@ func HasWrite(a preview.Action) bool {
 // AddToInventory adds an object to the inventory, or updates it there. A
 // Namespace that no package contains, which is the release's own, is left out.
 func (r *Record) AddToInventory(o *preview.Object, uid string) {
-	if o.Package == "" && o.Kind == "Namespace" && o.Planned != nil {
+	item, ok := itemOf(o, uid)
+	if !ok {
 		return
 	}
-	item := Item{
-		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-		UID: uid, Package: o.Package, Action: o.Action, Manager: o.Manager,
-	}
-	at, found := slices.BinarySearchFunc(r.Inventory, o.ID, func(i Item, id string) int { return cmp.Compare(i.Ref().ID(), id) })
+	at, found := r.inventoryIndex(o.ID)
 	switch {
 	case !found:
 		r.Inventory = slices.Insert(r.Inventory, at, item)
@@ -290,6 +299,53 @@ func (r *Record) AddToInventory(o *preview.Object, uid string) {
 		fallthrough
 	default:
 		r.Inventory[at] = item
+	}
+}
+
+// AddAllToInventory is [Record.AddToInventory] for many objects, each with the uid of its
+// live object: new ones are sorted in together.
+func (r *Record) AddAllToInventory(objects []*preview.Object) {
+	var added []Item
+	for _, o := range objects {
+		if _, found := r.inventoryIndex(o.ID); found {
+			r.AddToInventory(o, o.Live.UID)
+		} else if item, ok := itemOf(o, o.Live.UID); ok {
+			added = append(added, item)
+		}
+	}
+	if len(added) > 0 {
+		r.Inventory = append(r.Inventory, added...)
+		sortItems(r.Inventory)
+	}
+}
+
+// itemOf returns an object as an item of the inventory; ok is false for one that is none.
+func itemOf(o *preview.Object, uid string) (item Item, ok bool) {
+	return Item{
+		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
+		UID: uid, Package: o.Package, Action: o.Action, Manager: o.Manager,
+	}, o.Package != "" || o.Kind != "Namespace" || o.Planned == nil
+}
+
+// inventoryIndex returns where an object is in the inventory, or would be, and whether it
+// is.
+func (r *Record) inventoryIndex(id string) (at int, found bool) {
+	return slices.BinarySearchFunc(r.Inventory, id, func(i Item, id string) int { return cmp.Compare(i.Ref().ID(), id) })
+}
+
+// sortItems sorts items by id. Of two with the same id the order stays.
+func sortItems(items []Item) {
+	type named struct {
+		id string
+		Item
+	}
+	all := make([]named, len(items))
+	for i, item := range items {
+		all[i] = named{item.Ref().ID(), item}
+	}
+	slices.SortStableFunc(all, func(a, b named) int { return strings.Compare(a.id, b.id) })
+	for i := range all {
+		items[i] = all[i].Item
 	}
 }
 
@@ -308,39 +364,67 @@ func (r *Record) AddNamespace(o *preview.Object, uid string) {
 // MarkDeleting marks an inventory object as being deleted, while it waits for
 // finalizers. It stays in the inventory until it is gone.
 func (r *Record) MarkDeleting(id string) {
-	for i := range r.Inventory {
-		if r.Inventory[i].Ref().ID() == id {
-			r.Inventory[i].Action = preview.ActionDelete
-		}
+	if at, found := r.inventoryIndex(id); found {
+		r.Inventory[at].Action = preview.ActionDelete
 	}
 }
 
-// DropIntent removes an object from the inventory that was about to be created
-// or adopted, and was not. An object of an earlier revision stays.
-func (r *Record) DropIntent(id string) {
-	for _, item := range r.Inventory {
-		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
-			r.RemoveFromInventory(id)
-			return
+// DropIntents removes objects from the inventory that were about to be created
+// or adopted, and were not. An object of an earlier revision stays.
+func (r *Record) DropIntents(ids ...string) {
+	var dropped []string
+	for _, id := range ids {
+		if at, found := r.inventoryIndex(id); found && (r.Inventory[at].UID == "" || r.Inventory[at].Action == preview.ActionAdopt) {
+			dropped = append(dropped, id)
 		}
 	}
+	r.RemoveFromInventory(dropped...)
 }
 
-// RemoveFromInventory removes an object that the release has no more: it was
+// RemoveFromInventory removes objects that the release has no more: they were
 // deleted or released.
-func (r *Record) RemoveFromInventory(id string) {
-	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
+func (r *Record) RemoveFromInventory(ids ...string) {
+	if len(ids) == 1 {
+		if at, found := r.inventoryIndex(ids[0]); found {
+			r.Inventory = slices.Delete(r.Inventory, at, at+1)
+		}
+		return
+	}
+	gone := map[int]bool{}
+	for _, id := range ids {
+		if at, found := r.inventoryIndex(id); found {
+			gone[at] = true
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	kept := r.Inventory[:0]
+	for at, item := range r.Inventory {
+		if !gone[at] {
+			kept = append(kept, item)
+		}
+	}
+	clear(r.Inventory[len(kept):])
+	r.Inventory = kept
 }
 
 // Object returns what is recorded of an object of the plan, nil if the plan has
 // no such object.
 func (r *Record) Object(id string) *ObjectReceipt {
-	for i := range r.Objects {
-		if r.Objects[i].ID == id {
-			return &r.Objects[i]
+	at, known := r.positions[id]
+	if r.indexed != len(r.Objects) || known && r.Objects[at].ID != id {
+		// A copy of a record shares the positions with it, and not its objects.
+		r.positions, r.indexed = make(map[string]int, len(r.Objects)), len(r.Objects)
+		for i, o := range slices.Backward(r.Objects) { // of two with the same id, the first
+			r.positions[o.ID] = i
 		}
+		at, known = r.positions[id]
 	}
-	return nil
+	if !known {
+		return nil
+	}
+	return &r.Objects[at]
 }
 
 // holdings returns the CRDs and Namespaces of this release, for other releases
@@ -421,9 +505,11 @@ type RollbackOf struct {
 // Holds reports whether an object is in the inventory, by id and uid; one that
 // is about to be created, by its id alone.
 func (r *Record) Holds(id, uid string) bool {
-	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
-		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)
-	})
+	if r == nil {
+		return false
+	}
+	at, found := r.inventoryIndex(id)
+	return found && (r.Inventory[at].UID == "" || r.Inventory[at].UID == uid)
 }
 
 // IsSet reports whether the only package of a record is a plugin set.

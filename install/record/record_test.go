@@ -349,8 +349,7 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 	if len(record.Inventory) != 2 || record.Inventory[0].UID != "2" {
 		t.Errorf("the intent made %v: it must add, and forget no uid", record.Inventory)
 	}
-	record.DropIntent(secret.ID)
-	record.DropIntent(configMap.ID)
+	record.DropIntents(secret.ID, configMap.ID)
 	if len(record.Inventory) != 1 || record.Inventory[0].Name != "c0" {
 		t.Errorf("taking the intents back left %v, want what was owned before", record.Inventory)
 	}

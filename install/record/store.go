@@ -294,7 +294,7 @@ type SecretWriter interface {
 	Getter
 	// Apply is a server-side apply.
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
-	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) (gone bool, err error)
 }
 
 // Lock is the lock of a release, held by the run that writes the release's records.

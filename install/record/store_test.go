@@ -300,7 +300,7 @@ func TestClusterTheChainOfAReleaseReadAgainIsCheckedOncePerRevision(t *testing.T
 	gone := secretRef(r.store.Release, partName("demo", 1, 0))
 	secret, err := r.Get(t.Context(), gone)
 	if err == nil {
-		err = r.Delete(t.Context(), gone, preview.UID(secret), preview.ResourceVersion(secret), preview.Background)
+		_, err = r.Delete(t.Context(), gone, preview.UID(secret), preview.ResourceVersion(secret), preview.Background)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -206,11 +205,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func sortObjects(objects []Object) {
-	slices.SortFunc(objects, func(a, b Object) int {
-		return cmp.Or(
-			cmp.Compare(slices.Index(stateOrder[:], a.State), slices.Index(stateOrder[:], b.State)),
-			cmp.Compare(a.Ref.ID(), b.Ref.ID()),
-		)
-	})
+// equal reports whether two states are the same in everything that is shown.
+func (o *Object) equal(other *Object) bool {
+	return o.Ref == other.Ref && o.State == other.State && o.Cause == other.Cause && o.Offender == other.Offender &&
+		o.Message == other.Message && o.Event == other.Event && slices.Equal(o.Logs, other.Logs)
 }

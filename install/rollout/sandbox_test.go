@@ -203,7 +203,7 @@ func TestClusterWaitUntilADeletedObjectIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.Delete(t.Context(), ref, preview.String(live, "metadata", "uid"), preview.String(live, "metadata", "resourceVersion"), preview.Foreground)
+		_, err = c.Delete(t.Context(), ref, preview.String(live, "metadata", "uid"), preview.String(live, "metadata", "resourceVersion"), preview.Foreground)
 		if err == nil {
 			break
 		}

@@ -23,11 +23,12 @@ const (
 // trackedObject is one object of a wait, and what has been observed of it.
 type trackedObject struct {
 	ref       preview.Ref
+	id        string
 	gone      bool // it is to disappear
 	endpoints bool // it is a Service that needs a ready endpoint
 	needsMore bool // than its own readiness
-	order     int
 
+	judged     *verdict // as of the last report; nil before it is asked for
 	seen       bool
 	body       map[string]any
 	err        error
@@ -51,6 +52,8 @@ type tracker struct {
 
 	mu      sync.Mutex
 	objects map[preview.Ref]*trackedObject
+	listed  []*trackedObject // in the order in which the options list them
+	sorted  []*trackedObject // by id
 	blind   map[string]bool
 	over    bool // the time is up
 }
@@ -70,31 +73,24 @@ func newTracker(o Options) *tracker {
 	for _, ref := range o.Gone {
 		t.track(ref).gone = true
 	}
+	t.sorted = slices.Clone(t.listed)
+	slices.SortFunc(t.sorted, func(a, b *trackedObject) int { return strings.Compare(a.id, b.id) })
 	return t
 }
 
 func (t *tracker) track(ref preview.Ref) *trackedObject {
 	o := t.objects[ref]
 	if o == nil {
-		o = &trackedObject{ref: ref, order: len(t.objects)}
-		t.objects[ref] = o
+		o = &trackedObject{ref: ref, id: ref.ID()}
+		t.objects[ref], t.listed = o, append(t.listed, o)
 	}
 	return o
 }
 
-// all returns the objects in the order in which the options list them.
-func (t *tracker) all() []*trackedObject {
-	list := make([]*trackedObject, len(t.objects))
-	for _, o := range t.objects {
-		list[o.order] = o
-	}
-	return list
-}
-
 func (t *tracker) refs() []preview.Ref {
-	list := make([]preview.Ref, len(t.objects))
-	for _, o := range t.objects {
-		list[o.order] = o.ref
+	list := make([]preview.Ref, len(t.listed))
+	for i, o := range t.listed {
+		list[i] = o.ref
 	}
 	return list
 }
@@ -108,6 +104,7 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	if o == nil {
 		return
 	}
+	o.judged = nil
 	if preview.ReasonOf(err) == preview.ReasonUnavailable {
 		if o.lost.IsZero() {
 			o.lost = t.options.Clock.Now()
@@ -157,12 +154,13 @@ func (t *tracker) snapshot() Snapshot {
 	defer t.mu.Unlock()
 	s := Snapshot{Time: t.options.Clock.Now()}
 	lost, pending, unseen := 0, 0, 0
-	for _, o := range t.all() {
+	byState := map[State][]Object{}
+	for _, o := range t.sorted {
 		object := o.assess(s.Time, t.options.Grace)
 		if t.over && object.State == Waiting && object.Cause == "" {
 			object.Cause = Deadline
 		}
-		s.Objects = append(s.Objects, object)
+		byState[object.State] = append(byState[object.State], object)
 		if object.State == Ready || object.State == Removed {
 			continue
 		}
@@ -183,7 +181,10 @@ func (t *tracker) snapshot() Snapshot {
 	}
 	s.unseen = pending > 0 && unseen == pending
 	s.Blind = slices.Sorted(maps.Keys(t.blind))
-	sortObjects(s.Objects)
+	s.Objects = make([]Object, 0, len(t.sorted))
+	for _, state := range stateOrder {
+		s.Objects = append(s.Objects, byState[state]...)
+	}
 	return s
 }
 
@@ -255,7 +256,17 @@ func (o *trackedObject) assess(now time.Time, grace time.Duration) Object {
 	return object
 }
 
+// verdict returns what the last report says of the object: worked out once for each
+// report, because every round asks for all objects.
 func (o *trackedObject) verdict() verdict {
+	if o.judged == nil {
+		v := o.judge()
+		o.judged = &v
+	}
+	return *o.judged
+}
+
+func (o *trackedObject) judge() verdict {
 	switch {
 	case o.gone && preview.ReasonOf(o.err) == preview.ReasonNotServed:
 		return verdict{state: Removed} // with its definition
@@ -299,12 +310,15 @@ func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []subject
-	for _, o := range t.all() {
+	for _, o := range t.listed {
+		if len(list) == n {
+			break
+		}
 		if o.body != nil && o.err == nil && !o.gone && want(o) {
 			list = append(list, subject{o, o.body})
 		}
 	}
-	return list[:min(n, len(list))]
+	return list
 }
 
 // inspect diagnoses the objects that are not ready, at most [maxInspected],
@@ -317,7 +331,7 @@ func (t *tracker) inspect(ctx context.Context) {
 	defer cancel()
 	failed := t.subjects(maxInspected, func(o *trackedObject) bool { return o.verdict().state == Failed })
 	waiting := t.subjects(maxInspected-len(failed), func(o *trackedObject) bool {
-		return o.verdict().state == Waiting || o.needsMore && !o.met && o.endpoints
+		return o.verdict().state == Waiting && !unseenByController(o.body) || o.needsMore && !o.met && o.endpoints
 	})
 	l := &podReader{in: t.options.Inspector, blind: map[string]bool{}}
 	for _, s := range slices.Concat(failed, waiting) {
@@ -330,6 +344,16 @@ func (t *tracker) inspect(ctx context.Context) {
 		maps.Copy(t.blind, l.blind)
 		t.mu.Unlock()
 	}
+}
+
+// unseenByController reports whether the controller of a workload has not looked at its
+// newest version yet: then it has made no pods of it, and nothing can be wrong with them.
+func unseenByController(body map[string]any) bool {
+	if preview.RefOf(body).Group() != "apps" || preview.Value(body, "metadata", "deletionTimestamp") != nil {
+		return false
+	}
+	generation, _ := preview.Value(body, "metadata", "generation").(int64)
+	return intField(body, "observedGeneration") < generation
 }
 
 // complete checks what ready objects need besides, such as a ready endpoint of

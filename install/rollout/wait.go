@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -14,6 +13,11 @@ import (
 // completeInterval is the time between two checks of what objects need besides
 // their own readiness, such as endpoints, which no watch reports.
 const completeInterval = 250 * time.Millisecond
+
+// restFor is the pause after a look at all objects, in multiples of the time that it took:
+// the changes of thousands of objects would be looked at one by one otherwise, and each
+// look visits all of them.
+const restFor = 4
 
 // Wait follows objects until all are ready or gone, one has failed for good, or
 // the timeout is over. A pod that keeps crashing or that no node takes is shown as
@@ -61,7 +65,7 @@ func (w *waitLoop) run(ctx context.Context, watched <-chan error) (Report, error
 		if w.tracker.failed() {
 			w.tracker.inspect(ctx) // so that it is reported once, with its cause
 		}
-		w.publish()
+		took := w.publish()
 		switch {
 		case w.count(Failed) > 0:
 			return w.report(HasFailed), nil
@@ -90,6 +94,10 @@ func (w *waitLoop) run(ctx context.Context, watched <-chan error) (Report, error
 			}
 			return w.report(Interrupted), fmt.Errorf("following the rollout: %w", err)
 		case <-w.tracker.changed:
+			// Changes that come meanwhile are looked at together.
+			if took > 0 && !w.rest(ctx, restFor*took) {
+				return w.report(Interrupted), ctx.Err()
+			}
 		case <-completing:
 		case <-tick:
 			if w.last.LostSince.IsZero() {
@@ -121,21 +129,34 @@ func (w *waitLoop) timedOut() Report {
 	return report
 }
 
+// rest waits for d, and returns false if ctx ended meanwhile.
+func (w *waitLoop) rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-w.Clock.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // publish sends a snapshot of the states to the caller if it differs from the last one.
-func (w *waitLoop) publish() {
+// It returns how long the look took, which grows with the number of objects.
+func (w *waitLoop) publish() (took time.Duration) {
+	began := w.Clock.Now()
 	s := w.tracker.snapshot()
 	if w.limit > 0 {
 		s.Deadline = w.start.Add(w.limit)
 	}
-	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince) && s.Tries == w.last.Tries &&
+	same := slices.EqualFunc(s.Objects, w.last.Objects, func(a, b Object) bool { return a.equal(&b) }) && s.LostSince.Equal(w.last.LostSince) && s.Tries == w.last.Tries &&
 		s.Deadline.Equal(w.last.Deadline) && slices.Equal(s.Blind, w.last.Blind)
-	w.last = s
+	w.last, took = s, w.Clock.Now().Sub(began)
 	if !same && w.Each != nil {
 		// The receiver may keep it.
 		kept := s
 		kept.Objects = slices.Clone(s.Objects)
 		w.Each(kept)
 	}
+	return took
 }
 
 func (w *waitLoop) count(state State) int {

@@ -129,7 +129,7 @@ webhooks:
 // killedAt are the writes of an install and of a removal at which the usual run
 // kills: in the middle, and around the last. A soak kills at each of them, before and
 // after.
-var killedAt = map[string][]int{"install": {24, 49}, "removal": {28}}
+var killedAt = map[string][]int{"install": {21, 43}, "removal": {28}}
 
 // TestClusterKilledInEveryStage ends the installation of a bundle with every stage, and
 // its removal with definitions and namespaces, with kill -9 at their writes.

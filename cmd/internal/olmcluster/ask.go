@@ -35,7 +35,7 @@ type Writer interface {
 	Reader
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
 	Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error)
-	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) (gone bool, err error)
 }
 
 // Session is one run of a command: the cluster, and where it asks.

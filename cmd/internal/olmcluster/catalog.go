@@ -196,7 +196,7 @@ func (f *CatalogFlags) RemoveCatalog(ctx context.Context, s Session, name string
 		return nil, false, err
 	}
 	uid, version := identity(object)
-	if err := writer.Delete(ctx, at, uid, version, preview.Background); err != nil {
+	if _, err := writer.Delete(ctx, at, uid, version, preview.Background); err != nil {
 		return nil, false, fmt.Errorf("deleting %s: %w", at.ID(), err)
 	}
 	return object, true, nil
