@@ -179,15 +179,14 @@ func TestClusterPipedAloneIsKilled(t *testing.T) {
 	source, d := app.commit(strings.Replace(settingsApplication, "settings", "orphan", 1), nil, settings("orphan", "red")), app.deployment("orphan")
 	plugin.must(t, p, d, pipecd.StagePlan, source)
 	client, server := plugin.PluginClient, p.server
-	h.before, h.held = "/orphan-05", make(chan struct{})
-	h.over = func() {
+	h.raise("/orphan-05", func() {
 		server.Stop()
 		_ = client.Close()
-	}
+	})
 	if got, err := plugin.run(t.Context(), d, pipecd.StageApply, source); err == nil {
 		t.Fatalf("piped was killed: %s", got)
 	}
-	close(h.held)
+	h.clear()
 	p.serve(t, p.address)
 	if said := p.saidAtLast(t, d.Id+"/"+pipecd.StageApply, resumeAdvice); !strings.Contains(said, "stopped as asked: ") {
 		t.Errorf("what was under way:\n%s", said)
@@ -199,7 +198,7 @@ func TestClusterPipedAloneIsKilled(t *testing.T) {
 	if got, err := plugin.runAs(t.Context(), d, d.Id+"/retried", pipecd.StageApply, source); err != nil || got != model.StageStatus_STAGE_SUCCESS || !strings.Contains(p.said(t, d.Id+"/retried"), "going on with the interrupted run") {
 		t.Errorf("retried: %s, %v\n%s", got, err, p.said(t, d.Id+"/retried"))
 	}
-	if state := live(t, plugin, app, source); len(state.ApplicationLiveState.Resources) != 12 || state.SyncState.Status != model.ApplicationSyncStatus_SYNCED {
+	if state := live(t, plugin, app, source); len(state.ApplicationLiveState.Resources) != 20 || state.SyncState.Status != model.ApplicationSyncStatus_SYNCED {
 		t.Errorf("after it: %v", state)
 	}
 }

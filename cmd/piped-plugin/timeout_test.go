@@ -16,19 +16,30 @@ import (
 // hurdle holds the write of one object, and those that come after it, until the stage that
 // sent them is over, as where its timeout ends in the middle.
 type hurdle struct {
-	before string        // the end of the path of the request; empty for none
-	over   func()        // ends the stage
-	held   chan struct{} // nil where nothing is held
-	after  chan struct{} // what held becomes with that request
+	before string // the end of the path of the request; empty for none
+	over   func() // ends the stage
+	holds  bool   // since that request
+	held   chan struct{}
 }
+
+// raise has the stage end at the write of an object.
+func (h *hurdle) raise(before string, over func()) {
+	h.before, h.over, h.holds, h.held = before, over, false, make(chan struct{})
+}
+
+// clear lets what is held go on.
+func (h *hurdle) clear() { close(h.held) }
 
 func (h *hurdle) fault(r sandboxtest.Request) sandboxtest.Fault {
 	if !r.Persists() || !strings.Contains(r.Path, "/configmaps/") {
 		return sandboxtest.Fault{}
 	}
 	if h.before != "" && strings.HasSuffix(r.Path, h.before) {
-		h.before, h.held = "", h.after
+		h.before, h.holds = "", true
 		h.over()
+	}
+	if !h.holds {
+		return sandboxtest.Fault{}
 	}
 	return sandboxtest.Fault{Hold: h.held}
 }
@@ -58,11 +69,11 @@ func TestClusterAStageThatTakesTooLongEndsInTheMiddle(t *testing.T) {
 		source, d := app.commit(strings.Replace(settingsApplication, "settings", "late", 1), nil, files), app.deployment(id)
 		plugin.must(t, p, d, pipecd.StagePlan, source)
 		ctx, over := context.WithCancel(t.Context()) // which is how piped ends a stage
-		h.before, h.over, h.held, h.after = "/late-05", over, nil, make(chan struct{})
+		h.raise("/late-05", over)
 		if got, err := plugin.run(ctx, d, pipecd.StageApply, source); status.Code(err) != codes.Canceled {
 			t.Fatalf("%s was cut: %s, %v", id, got, err)
 		}
-		close(h.after)
+		h.clear()
 		next := pipecd.StageRollback
 		if id == "again" {
 			next = pipecd.StageApply
