@@ -45,13 +45,13 @@ type BaselineFact struct {
 	Version       string `json:"version"`
 	ContentDigest string `json:"contentDigest"`
 	Notes         []Note `json:"notes,omitempty"`
+	Carrier       string `json:"carrier,omitempty"`
 }
 
 // PackageFact is the part of a [Package] that is in the Facts.
 type PackageFact struct {
 	Name string `json:"name"`
-	// Version of a plugin set. For a bundle it is empty, as its content digest includes
-	// the version.
+	// Version of a plugin set; empty for a bundle, whose content digest includes it.
 	Version       string       `json:"version,omitempty"`
 	Bundle        string       `json:"bundle"`
 	Format        string       `json:"format"`
@@ -103,7 +103,7 @@ func (p *Plan) Facts() Facts {
 	}
 	f.Base.Packages = nil
 	if a := p.Against; a != nil {
-		f.Against = &BaselineFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes}
+		f.Against = &BaselineFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes, Carrier: a.Carrier}
 	}
 	for _, pkg := range p.Packages {
 		f.Packages = append(f.Packages, pkg.fact())

@@ -83,11 +83,9 @@ type Plan struct {
 	// stops.
 	FailureRollback *FailureRollback `json:"undo,omitempty"`
 
-	// Against names the version that an offline plan is compared with;
-	// absent otherwise.
+	// Against names the version that an offline plan is compared with.
 	Against *Baseline `json:"against,omitempty"`
-	// Policy identifies the policy file that judged the findings; absent
-	// without one.
+	// Policy identifies the policy file that judged the findings; else absent.
 	Policy *PolicyUse `json:"policy,omitempty"`
 
 	// Complete is false when something that the plan depends on could not be
@@ -125,8 +123,7 @@ type Plan struct {
 	// Computed says what was computed about objects that lack a dry run; nil if nothing
 	// was. It depends on who plans, is no Fact, and is not saved.
 	Computed *Computed `json:"-"`
-	// SavedAs is the path that the plan was saved to or read from, as --plan
-	// takes it.
+	// SavedAs is the path that the plan was saved to or read from, for --plan.
 	SavedAs string `json:"-"`
 }
 

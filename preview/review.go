@@ -345,6 +345,9 @@ type Baseline struct {
 	ContentDigest string `json:"contentDigest"`
 	// Notes lists the notes of an older plugin set, whose files cannot be read any more.
 	Notes []Note `json:"notes,omitempty"`
+	// Carrier is what has the older version in the cluster and carries the plan out in
+	// place of this program: olmv0; empty where nothing does.
+	Carrier string `json:"carrier,omitempty"`
 }
 
 // FindingFingerprint returns the fingerprint of a finding, which an acceptance names:

@@ -81,10 +81,10 @@ func FileCounts(files []File, between string) string {
 }
 
 // LacksLiveState reports whether the plan was made without reading the state that it
-// changes, and so cannot be applied. Plans of plugin sets on a machine read only files,
-// and have it.
+// changes, and so cannot be applied. Plans of plugin sets read only files, and have it; who
+// carries out one for another compares what is to be done with it ([Baseline.Carrier]).
 func (p *Plan) LacksLiveState() bool {
-	return p.ReadMode == ReadOffline && !p.OnMachine()
+	return p.ReadMode == ReadOffline && !p.OnMachine() && (p.Against == nil || p.Against.Carrier == "")
 }
 
 // SetChanges reports whether the plan changes the files of a plugin set or its

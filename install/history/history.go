@@ -109,7 +109,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, likely []
 	if err := lostNewest(ctx, cluster, name, ""); err != nil {
 		return nil, err
 	}
-	return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name", name))
+	return nil, adviseList(fmt.Errorf("finding release %s: %w", name, ErrNone))
 }
 
 // lostNewest returns an error if older revisions of a release are on record in a namespace,
@@ -139,6 +139,9 @@ func lostNewest(ctx context.Context, cluster Reader, name, namespace string) err
 	}
 	return nil
 }
+
+// ErrNone is the error that no release has the name.
+var ErrNone = errors.New("there is none of that name")
 
 // adviseList adds to the error that there is no such release how to list those there are.
 func adviseList(err error) error {
@@ -193,7 +196,7 @@ func load(ctx context.Context, cluster Reader, release preview.Release, wanted f
 		}
 	}
 	if r == nil || !wanted(r) {
-		return nil, adviseList(fmt.Errorf("finding release %s: there is none of that name in namespace %s", release.Name, release.Namespace))
+		return nil, adviseList(fmt.Errorf("finding release %s: %w in namespace %s", release.Name, ErrNone, release.Namespace))
 	}
 	return r, nil
 }

@@ -53,7 +53,7 @@ func ReviewCommand(p *preview.Plan, settings ...string) string {
 		return ""
 	case fromFile:
 		return showCommand(approval[1], p, "--tui")
-	case p.ReadMode == preview.ReadOffline && !p.OnMachine() && needsReference(p): // install reads a cluster
+	case p.LacksLiveState() && needsReference(p): // install reads a cluster
 		asked[2] = "preview"
 		asked = append(asked, "--offline", "--tui")
 	}
@@ -156,7 +156,7 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 		return words, []string{planFlag, p.Release.Name + ".tgz", "--yes"}
 	}
 	digest := p.Digest
-	if p.ReadMode == preview.ReadOffline {
+	if p.LacksLiveState() {
 		digest = p.ContentDigest
 	}
 	return words, approvalWords(p, digest)
@@ -261,6 +261,14 @@ func command(p *preview.Plan) string {
 	return preview.RequestInstall
 }
 
+// carrier returns what carries the plan out in place of this program; empty for none.
+func carrier(p *preview.Plan) string {
+	if p.Against == nil {
+		return ""
+	}
+	return p.Against.Carrier
+}
+
 func needsReference(p *preview.Plan) bool { return command(p) == preview.RequestInstall }
 
 func operands(p *preview.Plan) []string {
@@ -291,7 +299,10 @@ func operands(p *preview.Plan) []string {
 // resolveFlags returns the flags with which the reference resolves to the same content
 // and renders to the same objects.
 func resolveFlags(p *preview.Plan) []string {
-	if command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade {
+	switch {
+	case carrier(p) != "": // the Subscription says all else
+		return withFlag(nil, "--version", p.Request.Version)
+	case command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade:
 		return nil
 	}
 	var flags, catalogs []string
@@ -466,7 +477,9 @@ func installNotes(p *preview.Plan) []string {
 	if verified := p.Base.Signature; verified != nil && verified.Key+verified.Problem != "" && !slices.ContainsFunc(p.Request.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--record-key=") }) {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
-	switch offline := p.ReadMode == preview.ReadOffline; {
+	switch offline := p.LacksLiveState(); {
+	case carrier(p) != "":
+		return append(notes, "OLM carries it out: its InstallPlan is approved if it holds exactly what was reviewed, and refused otherwise (exit 5).")
 	case unrepeatable(p):
 		text := "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file."
 		if len(planfile.SensitiveObjects(p)) > 0 {

@@ -98,7 +98,11 @@ func offlineText(p *preview.Plan) string {
 	if p.Against == nil {
 		return "none was contacted: every object is shown as it would be created"
 	}
-	return "none was contacted: " + joinTexts(" ", p.Against.Package, p.Against.Version) + " is taken as installed, " + p.Against.ContentDigest
+	taken := joinTexts(" ", p.Against.Package, p.Against.Version) + " is taken as installed, " + p.Against.ContentDigest
+	if carrier(p) != "" {
+		return joinTexts("  ", p.Target.Context, p.Target.Server, p.Target.Version) + ": by OLM, whose " + taken
+	}
+	return "none was contacted: " + taken
 }
 
 func waivedText(n int) string {

@@ -57,6 +57,9 @@ func offlineQuestions(p *preview.Plan) []Question {
 	if p.Against != nil {
 		exists = "the other version counts as installed; changes since the install need a cluster"
 	}
+	if carrier(p) != "" {
+		exists = "what OLM installed counts as its bundle has it: changes since, and the names that OLM makes up for roles, were not read"
+	}
 	return []Question{
 		{"live objects", exists},
 		{"access held already", "roles and bindings that exist only in the cluster, and what they give to the same accounts"},

@@ -259,7 +259,7 @@ func Cluster(p *preview.Plan) string {
 	switch {
 	case p.OnMachine():
 		return p.Platform
-	case p.ReadMode == preview.ReadOffline:
+	case p.LacksLiveState():
 		return "no cluster"
 	case p.Target.Context != "":
 		return p.Target.Context

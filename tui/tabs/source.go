@@ -108,9 +108,12 @@ func (m *sourceTab) Rows() []Row {
 
 func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.heading("CLUSTER")
-	if p.ReadMode == preview.ReadOffline {
+	switch {
+	case p.LacksLiveState():
 		f.add("read", "no cluster was contacted")
-	} else {
+	case p.ReadMode == preview.ReadOffline:
+		f.add("read", "the bundles that OLM has and would have")
+	default:
 		f.add("read", string(p.ReadMode))
 	}
 	f.add("context", p.Target.Context)

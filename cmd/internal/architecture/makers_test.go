@@ -50,6 +50,11 @@ var makers = map[string][2]string{
 	"cmd/internal/olmcluster CatalogFlags.command":       {"TestClusterScripts"},                                             // catalogs.txtar
 	"cmd/internal/olmcluster CatalogFlags.RemoveCatalog": {"TestClusterScripts"},
 	"cmd/internal/olmcluster NewInstall":                 {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster FindPending":                {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster waiting":                    {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster Pending.Check":              {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster Upgrading":                  {"TestClusterOLMScripts"},
+	"cmd/internal/olmcluster Uninstalling":               {"TestClusterOLMScripts"},
 	"cmd/internal/olmcluster Install.pending":            {"TestClusterOLMScripts"},
 	"cmd/internal/olmplugin NewOLMv1Command":             {"TestTheOtherPluginsWordsAreUnderstood"},
 	"cmd/internal/olmplugin olmv1Command.answer":         {"TestTheOtherPluginsWordsAreUnderstood"},

@@ -295,6 +295,7 @@ type session struct {
 	judged   policyFlags
 	owners   ownerFlags
 	via      olmcluster.Via
+	pending  *olmcluster.Pending // of --via of an upgrade, once it was looked for
 	// templateOf is what -o pod-template is for; empty means the default.
 	templateOf string
 

@@ -67,7 +67,7 @@ var (
 	}
 	contractFlags = []flagRow{
 		{"--priority", "catalog:add"},
-		{"--via", "install preview"},
+		{"--via", "install preview upgrade"},
 		// Beyond the contract: catalogs of the cluster's OLM.
 		{"--in-cluster --yes --preview --output", "catalog:add catalog:remove"},
 		{"--display-name --publisher", "catalog:add"},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installmode"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
@@ -201,6 +202,10 @@ the catalog that it came from, if the configuration has that catalog, or --catal
 names one; what only the release's record names is not followed. With REF any
 version may be named; the plan then says that the upgrade path was not checked.
 
+With --via olmv0, NAME is a Subscription, or the package of one. The bundle that its
+InstallPlan would install is reviewed as an upgrade of the one that is installed, and
+exactly that InstallPlan is approved: see "kubectl operator help olm".
+
 What the release was installed with stays: values, install mode, certificates and the
 other options of "kubectl operator help releases". A flag changes one of them,
 --values-from-defaults drops the values, --reset-options all; the review begins with
@@ -214,18 +219,25 @@ what is kept and what is not.`,
   # With the values of the package, whatever it was installed with
   kubectl operator upgrade mongodb --values-from-defaults
 
+  # What OLM would upgrade, once its InstallPlan is approved
+  kubectl operator upgrade mongodb --via olmv0 -n databases
+
   # Only show what a bundle directory would change
   kubectl operator upgrade mongodb ./bundle --preview`,
 		Args: a.completer().releaseArgs(2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(); err != nil {
+			if err := firstError(p.via.CheckUpgrade(cmd.Flags().Changed, &p.Render), r.check()); err != nil {
 				return r.reportFailure(err)
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUpgrade)
 			}
 			return r.run(cmd.Context(), "upgrade "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.Upgrade(ctx, args[0], argument(args, 1), progress)
+				if p.via != "" {
+					return p.upgradeVia(ctx, args[0], argument(args, 1), progress)
+				}
+				plan, err := p.Upgrade(ctx, args[0], argument(args, 1), progress)
+				return plan, p.ofOLM(ctx, args[0], err, olmcluster.Upgrading)
 			})
 		},
 		ValidArgsFunction: a.completer().releases,
@@ -236,5 +248,6 @@ what is kept and what is not.`,
 	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)
 	r.addWithPreview(flags)
+	p.via.AddToUpgrade(flags)
 	return cmd
 }

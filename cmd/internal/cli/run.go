@@ -1,30 +1,28 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/appliedplans"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/resuming"
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
@@ -406,14 +404,52 @@ func (r *releaseRun) installVia(ctx context.Context, p *preview.Plan, approval r
 			return r.reportFailure(err)
 		}
 	}
-	asked, err := olmcluster.NewInstall(p, r.rollout.rolloutTimeout, func(pkg *preview.Package) ([]map[string]any, error) {
+	manifests := func(pkg *preview.Package) ([]map[string]any, error) {
 		return planning.Manifests(ctx, r.session.Planner, pkg, r.app.progress())
-	})
+	}
+	say := func(line string) { r.app.streams.Printf("%s\n", textsafe.Line(line)) }
+	if w := r.session.pending; w != nil {
+		return r.reportFailure(w.Approve(ctx, r.session.olm(), p, r.rollout.rolloutTimeout, r.preview, manifests, say))
+	}
+	asked, err := olmcluster.NewInstall(p, r.rollout.rolloutTimeout, manifests)
 	if err != nil {
 		return r.reportFailure(err)
 	}
 	consent := olmcluster.Consent{Yes: r.approve.yes, Preview: r.preview}
-	return r.reportFailure(r.app.declined(asked.Ask(ctx, r.session.olm(), consent, func(line string) { r.app.streams.Printf("%s\n", textsafe.Line(line)) })))
+	return r.reportFailure(r.app.declined(asked.Ask(ctx, r.session.olm(), consent, say)))
+}
+
+// ofOLM returns the error of a command on a release, which where there is none has the
+// commands for the Subscription of that name.
+func (p *session) ofOLM(ctx context.Context, name string, err error, commands func(map[string]any) []string) error {
+	if !errors.Is(err, history.ErrNone) {
+		return err
+	}
+	return olmcluster.OfOLM(ctx, p.client, p.olm().Namespace, name, err, commands)
+}
+
+// upgradeVia plans what the pending InstallPlan of a Subscription holds.
+func (p *session) upgradeVia(ctx context.Context, name, text string, progress func(string)) (*preview.Plan, error) {
+	cluster, err := p.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w, err := olmcluster.FindPending(ctx, cluster, p.olm().Namespace, name, p.Selection.Channel)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := ref.Parse(cmp.Or(text, w.Upgrades[0].Package))
+	if err != nil || asked.Package != w.Upgrades[0].Package {
+		return nil, usagef("OLM upgrades along a channel: %q is no version of %s; leave it out, or --via", text, w.Upgrades[0].Package)
+	}
+	version := cmp.Or(p.Selection.Version, asked.Version)
+	p.pending, p.Selection.Version = w, version
+	p.Render.InstallMode, p.Render.WatchNamespaces = w.Mode()
+	plan, err := planning.CompareBundles(ctx, p.Planner, w.Release, w.Upgrades, olmcluster.V0, progress)
+	if err != nil {
+		return nil, err
+	}
+	return plan, w.Check(plan, version)
 }
 
 // optionsFor returns how a plan is applied.
@@ -433,86 +469,15 @@ func (r *releaseRun) options(sink install.Sink) install.Options {
 	}
 }
 
-// The bounds of the list of applied plans. What is older is forgotten.
-const (
-	maxAppliedBytes = 1 << 20
-	keptApplied     = 4096
-)
-
-// appliedPlans lists the saved plans that this machine has applied, by digest and
-// cluster, in the user's state directory. Normally the record in the cluster keeps
-// a plan from being applied twice. If the record was deleted and the cluster is
-// again as it was reviewed, a deploy job with an old plan file would restore what
-// was removed, with approvals that are still valid: this list refuses that. On
-// other machines only the expiry in the plan (--expires) does.
-type appliedPlans struct{ path string }
-
-// newAppliedPlans returns the list of this user: the file applied-plans in
-// [diskcache.StateDir].
-func newAppliedPlans(getenv func(string) string) (appliedPlans, error) {
-	dir, err := diskcache.StateDir(getenv)
-	if err != nil {
-		return appliedPlans{}, err
-	}
-	return appliedPlans{filepath.Join(dir, "applied-plans")}, nil
-}
-
-// appliedAt returns when a plan was applied on this machine, empty if the list
-// does not have it or cannot be read.
-func (l appliedPlans) appliedAt(p *preview.Plan) string {
-	lines, err := l.read()
-	if err != nil {
-		return ""
-	}
-	for _, line := range slices.Backward(lines) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == p.Digest && fields[1] == p.Target.Identity {
-			if at, err := time.Parse(time.RFC3339, fields[2]); err == nil {
-				return at.UTC().Format(time.RFC3339)
-			}
-		}
-	}
-	return ""
-}
-
-func (l appliedPlans) read() ([]string, error) {
-	if info, err := os.Lstat(l.path); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, os.ErrInvalid)
-	}
-	file, err := os.Open(l.path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxAppliedBytes))
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(string(bytes.TrimSpace(data)), "\n"), nil
-}
-
-// add adds a plan that was applied at a time to the list.
-func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
-	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return err
-	}
-	lines, err := l.read()
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	lines = lines[max(0, len(lines)-keptApplied+1):]
-	lines = append(lines, fmt.Sprintf("%s %s %s", p.Digest, p.Target.Identity, at.UTC().Format(time.RFC3339)))
-	return atomicfile.Write(l.path, []byte(strings.TrimSpace(strings.Join(lines, "\n"))+"\n"), 0o600)
-}
-
 // refuseApplied refuses a saved plan that this machine has applied if the cluster
 // has no record of it. If the cluster has one, that record decides: the run is
 // resumed, or refused as applied.
 func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
-	list, err := newAppliedPlans(r.app.getenv)
+	list, err := appliedplans.New(r.app.getenv)
 	if err != nil {
 		return nil // no home, no list
 	}
-	when := list.appliedAt(p)
+	when := list.AppliedAt(p)
 	if when == "" {
 		return nil
 	}
@@ -526,9 +491,9 @@ func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 
 // noteApplied adds a plan that was applied to the list.
 func (r *releaseRun) noteApplied(p *preview.Plan) {
-	list, err := newAppliedPlans(r.app.getenv)
+	list, err := appliedplans.New(r.app.getenv)
 	if err == nil {
-		err = list.add(p, time.Now())
+		err = list.Add(p, time.Now())
 	}
 	if err != nil {
 		fmt.Fprintf(r.app.streams.HumanErr(), "this machine could not record that the plan was applied: %v; only its record in the cluster keeps it from being applied again\n", err)

@@ -118,10 +118,15 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 			}
 			return p, err
 		}),
-		Settle:  r.session.Settle,
-		Choose:  r.session.chooser(),
-		Recheck: r.session.Recheck,
-		Watch:   r.session.watch,
+		Settle: r.session.Settle,
+		Choose: r.session.chooser(),
+		Recheck: func(ctx context.Context, p *preview.Plan, progress func(string)) (*preview.Plan, error) {
+			if p.Against != nil { // OLM carries it out, and its objects are not read
+				return plan(ctx, progress)
+			}
+			return r.session.Recheck(ctx, p, progress)
+		},
+		Watch: r.session.watch,
 	}
 	for {
 		outcome, err := open(ctx, options)
@@ -174,9 +179,9 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 
 // watch watches the live objects of a plan until ctx ends, and calls moved for
 // each one that changes, or that becomes again as it was when the plan was
-// made. A plan made without a cluster has none.
+// made. A plan made without a cluster has none, and one of an upgrade by OLM reads none.
 func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
-	if p.client == nil {
+	if p.client == nil || plan.Against != nil {
 		<-ctx.Done()
 		return nil
 	}

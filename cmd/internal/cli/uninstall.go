@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
@@ -75,6 +76,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 			}
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 				plan, err := p.Uninstall(ctx, args[0], include)
+				err = p.ofOLM(ctx, args[0], err, olmcluster.Uninstalling)
 				if err != nil && !r.preview {
 					err = r.refuseRemoved(ctx, args[0], err)
 				}

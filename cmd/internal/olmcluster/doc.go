@@ -4,8 +4,9 @@
 //
 // What OLM v0 installs is approved by its InstallPlan, after a comparison with what was
 // reviewed. OLM keeps only that it was approved: the digest of the reviewed plan is in an
-// annotation of the Subscription and of the InstallPlan, see [Approved].
+// annotation of both, see [installplan.Approved].
 //
 // Each object is shown and asked about before it is written, and is written exactly like
-// that: created where none has its name, or changed at the version that was read.
+// that: created where none has its name, or changed at the version that was read. For the
+// InstallPlan of an upgrade, the review of its bundles is that question.
 package olmcluster

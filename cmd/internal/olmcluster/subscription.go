@@ -1,21 +1,16 @@
 package olmcluster
 
 import (
-	"bytes"
-	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installplan"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -24,22 +19,9 @@ import (
 )
 
 const (
-	groupAPI        = "operators.coreos.com/v1"
-	groupKind       = "OperatorGroup"
-	installPlanKind = "InstallPlan"
-	// Approved is the annotation of a Subscription and of an InstallPlan with the digest
-	// of the plan that was approved here: it is the record of what was reviewed, as OLM
-	// itself keeps only that an InstallPlan was approved.
-	Approved = "kubectl-operator/approved"
+	groupAPI  = "operators.coreos.com/v1"
+	groupKind = "OperatorGroup"
 )
-
-// Bundle is a bundle of the plan that was reviewed.
-type Bundle struct {
-	Name   string // of its ClusterServiceVersion
-	Digest string // of its image
-	// Manifests are the objects in its directory manifests.
-	Manifests []map[string]any
-}
 
 // Install is what OLM v0 is asked for, as it was reviewed.
 type Install struct {
@@ -49,26 +31,17 @@ type Install struct {
 	Targets          []string // namespaces that the operator watches; none for all
 	// Namespace is the object of the release's namespace where that does not exist, or nil.
 	Namespace map[string]any
-	Bundles   []Bundle // the package's own first, then those that it depends on
-	Digest    string   // of the approved plan
-	Timeout   time.Duration
+	installplan.Reviewed
 }
 
 // NewInstall returns what OLM is asked for so that it installs a plan of this program.
 // Manifests reads those of a package's bundle.
 func NewInstall(p *preview.Plan, timeout time.Duration, manifests func(*preview.Package) ([]map[string]any, error)) (*Install, error) {
-	out := &Install{Release: p.Release, Digest: p.Digest, Timeout: timeout}
-	for i := range p.Packages {
-		pkg := &p.Packages[i]
-		if pkg.Bundle == "" || len(pkg.Sources) != 1 || len(pkg.Via) == 0 {
-			return nil, planning.Usagef("OLM v0 installs packages of catalogs, and %s is not of one; name a package, or leave out --via", pkg.Name)
-		}
-		objects, err := manifests(pkg)
-		if err != nil {
-			return nil, err
-		}
-		out.Bundles = append(out.Bundles, Bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects})
+	bundles, err := reviewed(p, timeout, manifests)
+	if err != nil {
+		return nil, err
 	}
+	out := &Install{Release: p.Release, Reviewed: bundles}
 	asked := slices.IndexFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Name == packageOf(p) })
 	if asked < 0 {
 		asked = len(p.Packages) - 1
@@ -98,6 +71,23 @@ func NewInstall(p *preview.Plan, timeout time.Duration, manifests func(*preview.
 	return out, nil
 }
 
+// reviewed returns the bundles of a plan as what OLM is asked for.
+func reviewed(p *preview.Plan, timeout time.Duration, manifests func(*preview.Package) ([]map[string]any, error)) (installplan.Reviewed, error) {
+	out := installplan.Reviewed{Digest: p.Digest, Timeout: timeout}
+	for i := range p.Packages {
+		pkg := &p.Packages[i]
+		if pkg.Bundle == "" || len(pkg.Sources) != 1 || len(pkg.Via) == 0 {
+			return out, planning.Usagef("OLM v0 installs packages of catalogs, and %s is not of one; name a package, or leave out --via", pkg.Name)
+		}
+		objects, err := manifests(pkg)
+		if err != nil {
+			return out, err
+		}
+		out.Bundles = append(out.Bundles, installplan.Bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects})
+	}
+	return out, nil
+}
+
 // Ask shows what is to be created, and carries it out once that is allowed.
 func (in *Install) Ask(ctx context.Context, s Session, consent Consent, say func(string)) error {
 	reader, err := s.Reader(ctx)
@@ -112,7 +102,7 @@ func (in *Install) Ask(ctx context.Context, s Session, consent Consent, say func
 	for i, object := range objects {
 		list[i] = object
 	}
-	yes, err := consent.allowed(ctx, s, "For OLM, which installs "+in.names()+" then, these would be created, and its InstallPlan approved if it is what was reviewed:", list, "Create them?")
+	yes, err := consent.allowed(ctx, s, "For OLM, which installs "+in.Names()+" then, these would be created, and its InstallPlan approved if it is what was reviewed:", list, "Create them?")
 	if err != nil || !yes {
 		return err
 	}
@@ -131,6 +121,35 @@ func (v *Via) Add(flags *pflag.FlagSet) {
 	flags.StringVar((*string)(v), "via", "", "have the cluster's OLM install what was reviewed: olmv0, by an OperatorGroup, a Subscription and the approval of its InstallPlan")
 }
 
+// AddToUpgrade adds the flag to upgrade.
+func (v *Via) AddToUpgrade(flags *pflag.FlagSet) {
+	flags.StringVar((*string)(v), "via", "", "NAME is a Subscription or its package: review what its pending InstallPlan holds, and have the cluster's OLM install that: olmv0")
+}
+
+// own are the flags about what this program applies itself.
+var own = []string{"plan", "out", "filename", "values", "set", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max"}
+
+// subscribed are the flags of upgrade about what a Subscription or its OperatorGroup says.
+var subscribed = []string{"catalog", "install-mode", "watch-namespace", "certs", "format", "path", "kube-version", "api-versions", "cloud-policy", "platform"}
+
+// CheckUpgrade is Check for upgrade.
+func (v *Via) CheckUpgrade(given func(flag string) bool, render *planning.RenderOptions) error {
+	if *v == "" && !given("via") {
+		return nil
+	}
+	for _, flag := range subscribed {
+		if given(flag) {
+			return planning.Usagef("--%s is what the Subscription or its OperatorGroup says; leave it out, or --via", flag)
+		}
+	}
+	for _, flag := range []string{"conflicts", "strict", "reset-options", "values-from-defaults"} {
+		if given(flag) {
+			return planning.Usagef("--%s is about what this program applies itself; leave it out, or --via", flag)
+		}
+	}
+	return v.Check(given, render)
+}
+
 // Check returns an error for a wrong value, and for flags that OLM cannot follow. It
 // sets in render that no certificates are issued, as OLM itself makes those of webhooks.
 func (v *Via) Check(given func(flag string) bool, render *planning.RenderOptions) error {
@@ -143,7 +162,7 @@ func (v *Via) Check(given func(flag string) bool, render *planning.RenderOptions
 	if *v != V0 {
 		return planning.Usagef("--via %s: want olmv0; OLM v1 has no InstallPlan to approve: install without --via, or write a ClusterExtension", *v)
 	}
-	for _, flag := range []string{"plan", "out", "filename", "values", "set", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max"} {
+	for _, flag := range own {
 		if given(flag) {
 			return planning.Usagef("--%s is about what this program applies itself; leave it out, or --via", flag)
 		}
@@ -188,7 +207,7 @@ func (in *Install) Objects(ctx context.Context, cluster Reader) ([]map[string]an
 	namespace, name, _ := strings.Cut(in.Catalog, "/")
 	return append(out, map[string]any{
 		"apiVersion": at.APIVersion, "kind": at.Kind,
-		"metadata": map[string]any{"name": at.Name, "namespace": at.Namespace, "annotations": map[string]any{Approved: in.Digest}},
+		"metadata": map[string]any{"name": at.Name, "namespace": at.Namespace, "annotations": map[string]any{installplan.Approved: in.Digest}},
 		"spec": map[string]any{
 			"name": in.Package, "channel": in.Channel, "source": name, "sourceNamespace": namespace,
 			"startingCSV": in.Bundles[0].Name, "installPlanApproval": "Manual",
@@ -255,12 +274,6 @@ func (in *Install) fits(group map[string]any) error {
 		"review what fits it: "+how)
 }
 
-// interval is the time between two reads of an object that OLM changes.
-const interval = time.Second
-
-// maxUnpacked is the most bytes of one object in a ConfigMap of OLM.
-const maxUnpacked = 16 << 20
-
 // Run creates the objects, waits for the InstallPlan that OLM makes of them, approves it
 // if it holds exactly the reviewed bundles, and waits until the operator is installed.
 // With say it reports each step.
@@ -277,45 +290,20 @@ func (in *Install) Run(ctx context.Context, cluster Writer, objects []map[string
 	if err != nil {
 		return err
 	}
-	if err := in.approve(ctx, cluster, plan, say); err != nil {
+	if err := in.Approve(ctx, cluster, plan, say); err != nil {
 		return err
 	}
-	return in.installed(ctx, cluster, say)
+	return in.Installed(ctx, cluster, in.Release.Namespace, say)
 }
 
 func (in *Install) subscription() preview.Ref {
 	return preview.Ref{APIVersion: owners.OLMAPI, Kind: owners.SubscriptionKind, Namespace: in.Release.Namespace, Name: in.Release.Name}
 }
 
-// until reads an object until done says so, or the time is over: then it returns the
-// object as it was last, and the error of ctx.
-func until(ctx context.Context, cluster Reader, at preview.Ref, done func(map[string]any) bool) (map[string]any, error) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	var last map[string]any
-	for {
-		object, err := cluster.Get(ctx, at)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return last, ctx.Err()
-		case err != nil:
-			return last, fmt.Errorf("reading %s: %w", at.ID(), err)
-		case object != nil && done(object):
-			return object, nil
-		}
-		last = object
-		select {
-		case <-ctx.Done():
-			return last, ctx.Err()
-		case <-ticker.C:
-		}
-	}
-}
-
 // pending waits for the InstallPlan of the Subscription.
 func (in *Install) pending(ctx context.Context, cluster Reader) (map[string]any, error) {
 	at := in.subscription()
-	subscription, err := until(ctx, cluster, at, func(s map[string]any) bool { return preview.String(s, "status", "installPlanRef", "name") != "" })
+	subscription, err := installplan.Until(ctx, cluster, at, func(s map[string]any) bool { return preview.String(s, "status", "installPlanRef", "name") != "" })
 	if errors.Is(err, context.DeadlineExceeded) {
 		command := commandline.Join("kubectl", "delete", "subscriptions.operators.coreos.com", at.Name, "-n", at.Namespace)
 		return nil, &commandline.Advised{Err: fmt.Errorf("OLM made no InstallPlan for %s within %s: %s; nothing is approved, and \"%s\" takes the request back",
@@ -324,8 +312,8 @@ func (in *Install) pending(ctx context.Context, cluster Reader) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installPlanKind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
-	return until(ctx, cluster, ref, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
+	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installplan.Kind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
+	return installplan.Until(ctx, cluster, ref, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
 }
 
 // conditions returns what the conditions of an object say.
@@ -341,235 +329,4 @@ func conditions(object map[string]any) string {
 		return "its status has no condition; is OLM running?"
 	}
 	return strings.Join(out, "; ")
-}
-
-// approve approves an InstallPlan at the version that was compared with the review.
-func (in *Install) approve(ctx context.Context, cluster Writer, plan map[string]any, say func(string)) error {
-	at := preview.RefOf(plan)
-	approved, _ := preview.Value(plan, "spec", "approved").(bool)
-	if err := in.equal(ctx, cluster, plan); err != nil {
-		if approved {
-			return fmt.Errorf("%s was approved by another user, and is not what was reviewed: %w", at.ID(), err)
-		}
-		return planning.Refuse(fmt.Sprintf("%s is not what was reviewed: %s", at.ID(), err), "nothing is approved; review again, or delete the Subscription")
-	}
-	if approved {
-		say(at.ID() + " is what was reviewed, and was approved by another user meanwhile")
-		return nil
-	}
-	uid, version := identity(plan)
-	ops := []preview.PatchOp{
-		{Op: "test", Path: "/metadata/uid", Value: uid}, {Op: "test", Path: "/metadata/resourceVersion", Value: version},
-		{Op: "replace", Path: "/spec/approved", Value: true},
-	}
-	if preview.Map(plan, "metadata", "annotations") == nil {
-		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations", Value: map[string]any{Approved: in.Digest}})
-	} else {
-		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations/" + strings.ReplaceAll(Approved, "/", "~1"), Value: in.Digest})
-	}
-	if _, err := cluster.Patch(ctx, at, ops); err != nil {
-		changed, readErr := cluster.Get(ctx, at)
-		if _, now := identity(changed); readErr == nil && changed != nil && now != version {
-			return in.approve(ctx, cluster, changed, say) // OLM or another user changed it: it is compared again
-		}
-		return fmt.Errorf("approving %s: %w", at.ID(), err)
-	}
-	say("approved " + at.ID() + ", which holds " + in.names())
-	return nil
-}
-
-func (in *Install) names() string {
-	var names []string
-	for _, b := range in.Bundles {
-		names = append(names, b.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// equal returns an error unless an InstallPlan holds the reviewed bundles and nothing
-// else: by the names of their ClusterServiceVersions, the digests of their images, and
-// every object that OLM unpacked from them.
-func (in *Install) equal(ctx context.Context, cluster Reader, plan map[string]any) error {
-	var names []string
-	for _, name := range preview.List(plan, "spec", "clusterServiceVersionNames") {
-		names = append(names, fmt.Sprint(name))
-	}
-	want := map[string]*Bundle{}
-	for i := range in.Bundles {
-		want[in.Bundles[i].Name] = &in.Bundles[i]
-	}
-	for _, name := range names {
-		if want[name] == nil {
-			return fmt.Errorf("it installs %s too", name)
-		}
-	}
-	for _, b := range in.Bundles {
-		if !slices.Contains(names, b.Name) {
-			return fmt.Errorf("it installs %s, and not %s", strings.Join(names, ", "), b.Name)
-		}
-	}
-	for _, l := range preview.List(plan, "status", "bundleLookups") {
-		lookup, _ := l.(map[string]any)
-		b, path := want[preview.String(lookup, "identifier")], preview.String(lookup, "path")
-		if b == nil {
-			return fmt.Errorf("it reads the bundle %s too", path)
-		}
-		if _, digest, pinned := strings.Cut(path, "@"); pinned && digest != b.Digest {
-			return fmt.Errorf("it reads %s from %s, and reviewed was %s", b.Name, path, b.Digest)
-		}
-	}
-	return in.equalSteps(ctx, cluster, plan, want)
-}
-
-// unpacked is the reference in a step of an InstallPlan to where OLM unpacked a bundle.
-type unpacked struct {
-	Kind      string `json:"kind"`
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
-}
-
-// equalSteps compares the objects of the steps with those that were reviewed. Each bundle
-// is unpacked into a ConfigMap beside the catalog; further steps are the accounts and
-// roles that OLM makes of the ClusterServiceVersion in it, and of it alone.
-func (in *Install) equalSteps(ctx context.Context, cluster Reader, plan map[string]any, want map[string]*Bundle) error {
-	seen := map[string]unpacked{}
-	for _, s := range preview.List(plan, "status", "plan") {
-		step, _ := s.(map[string]any)
-		resolving, kind, name := preview.String(step, "resolving"), preview.String(step, "resource", "kind"), preview.String(step, "resource", "name")
-		if kind == owners.SubscriptionKind && len(in.Bundles) > 1 {
-			continue // to a package that it depends on, whose bundle is compared
-		}
-		var from unpacked
-		if err := json.Unmarshal([]byte(preview.String(step, "resource", "manifest")), &from); err != nil || from.Kind != "ConfigMap" || from.Name == "" || kind == owners.SubscriptionKind {
-			return fmt.Errorf("%s %s is written in it, and not in the image of %s", kind, name, resolving)
-		}
-		if want[resolving] == nil {
-			return fmt.Errorf("%s %s is of %q, which was not reviewed", kind, name, resolving)
-		}
-		if before, ok := seen[resolving]; ok && before != from {
-			return fmt.Errorf("%s is unpacked into several ConfigMaps", resolving)
-		}
-		seen[resolving] = from
-	}
-	for name, b := range want {
-		from, ok := seen[name]
-		if !ok {
-			return fmt.Errorf("it has no object of %s", name)
-		}
-		body, err := cluster.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: from.Namespace, Name: from.Name})
-		if err != nil || body == nil {
-			return fmt.Errorf("what OLM unpacked of %s cannot be read, ConfigMap %s in namespace %s: %w", name, from.Name, from.Namespace, cmp.Or(err, errGone))
-		}
-		objects, err := contents(body)
-		if err != nil {
-			return fmt.Errorf("ConfigMap %s in namespace %s, of %s: %w", from.Name, from.Namespace, name, err)
-		}
-		if difference := compare(objects, b.Manifests); difference != "" {
-			return fmt.Errorf("of %s %s", name, difference)
-		}
-	}
-	return nil
-}
-
-var errGone = errors.New("it is gone")
-
-// contents returns the objects of a bundle in a ConfigMap of OLM.
-func contents(body map[string]any) ([]map[string]any, error) {
-	var out []map[string]any
-	texts := map[string]string{}
-	for key, value := range preview.Map(body, "data") {
-		texts[key], _ = value.(string)
-	}
-	for key, value := range preview.Map(body, "binaryData") { // base64 of what OLM wrote, which is base64 of gzip
-		text, _ := value.(string)
-		outer, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return nil, err
-		}
-		reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(outer)))
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(io.LimitReader(reader, maxUnpacked))
-		if err != nil {
-			return nil, err
-		}
-		texts[key] = string(data)
-	}
-	for _, text := range texts {
-		objects, err := preview.Decode([]byte(text))
-		if err != nil {
-			return nil, err
-		}
-		for _, object := range objects {
-			if body, ok := object.(map[string]any); ok && preview.String(body, "kind") != "" {
-				out = append(out, body)
-			}
-		}
-	}
-	return out, nil
-}
-
-// compare returns how two sets of objects differ, empty if they are the same.
-func compare(have, want []map[string]any) string {
-	all := map[string]map[string]any{}
-	for _, object := range want {
-		all[key(object)] = object
-	}
-	for _, object := range have {
-		reviewed, ok := all[key(object)]
-		switch {
-		case !ok:
-			return key(object) + " is added"
-		case !equalObjects(object, reviewed):
-			return key(object) + " is another"
-		}
-		delete(all, key(object))
-	}
-	for name := range all {
-		return name + " is missing"
-	}
-	return ""
-}
-
-func key(object map[string]any) string { return preview.RefOf(object).ID() }
-
-// equalObjects reports whether the canonical JSON of two objects is the same; what has
-// none is equal to nothing.
-func equalObjects(a, b map[string]any) bool {
-	first, err := preview.Canonical(a)
-	if err != nil {
-		return false
-	}
-	second, err := preview.Canonical(b)
-	return err == nil && bytes.Equal(first, second)
-}
-
-// installed waits until the ClusterServiceVersion of the package has succeeded.
-func (in *Install) installed(ctx context.Context, cluster Reader, say func(string)) error {
-	at := preview.Ref{APIVersion: owners.OLMAPI, Kind: owners.CSVKind, Namespace: in.Release.Namespace, Name: in.Bundles[0].Name}
-	phase := ""
-	csv, err := until(ctx, cluster, at, func(csv map[string]any) bool {
-		if now := preview.String(csv, "status", "phase"); now != phase {
-			phase = now
-			say(fmt.Sprintf("%s: %s %s", at.ID(), phase, preview.String(csv, "status", "message")))
-		}
-		return phase == "Succeeded" || phase == "Failed"
-	})
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s is not installed within %s: %s; OLM goes on with it", at.ID(), in.Timeout, phaseText(csv))
-	case err != nil:
-		return err
-	case phase == "Failed":
-		return fmt.Errorf("OLM could not install %s: %s", at.ID(), phaseText(csv))
-	}
-	return nil
-}
-
-func phaseText(csv map[string]any) string {
-	if csv == nil {
-		return "it does not exist yet"
-	}
-	return strings.TrimSuffix(preview.String(csv, "status", "phase")+": "+preview.String(csv, "status", "message"), ": ")
 }
