@@ -76,15 +76,15 @@ func roundTrip(ctx context.Context, client *http.Client, method, url, body strin
 	return data, response.StatusCode, err
 }
 
-// etcdURL returns the URL of etcd, from the arguments of its process, which the control
-// plane's program has started. It is an error where those cannot be read.
+// etcdURL returns the URL at which etcd speaks JSON, from the arguments of its process, which
+// the control plane's program has started. It is an error where those cannot be read.
 func etcdURL(sb *sandbox.Sandbox) (string, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", sb.State().Processes["etcd"]))
 	if err != nil {
 		return "", fmt.Errorf("reading the arguments of etcd: %w", err)
 	}
 	for arg := range strings.SplitSeq(string(data), "\x00") {
-		if url, ok := strings.CutPrefix(arg, "--advertise-client-urls="); ok {
+		if url, ok := strings.CutPrefix(arg, "--listen-client-http-urls="); ok {
 			return url, nil
 		}
 	}

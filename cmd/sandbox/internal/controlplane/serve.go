@@ -140,7 +140,7 @@ func (s *supervisor) await(ctx context.Context, step <-chan error) (done bool, e
 }
 
 func (s *supervisor) startStorage(l layout, p ports) error {
-	if err := s.start("etcd", etcdArgs(l, p.etcd, p.etcdPeer)); err != nil {
+	if err := s.start("etcd", etcdArgs(l, p)); err != nil {
 		return err
 	}
 	return s.start(apiServer, apiserverArgs(l, p.apiserver, p.etcd))
@@ -173,9 +173,9 @@ func (s *supervisor) writeState(server string) (State, error) {
 }
 
 // ports of the servers.
-type ports struct{ apiserver, etcd, etcdPeer int }
+type ports struct{ apiserver, etcd, etcdPeer, etcdHTTP int }
 
-// reservePorts reserves three ports until release is called.
+// reservePorts reserves the ports until release is called.
 func reservePorts(apiserver int) (p ports, release func(), err error) {
 	var held []*reservation
 	release = func() {
@@ -186,7 +186,7 @@ func reservePorts(apiserver int) (p ports, release func(), err error) {
 	for _, want := range []struct {
 		port int
 		got  *int
-	}{{apiserver, &p.apiserver}, {0, &p.etcd}, {0, &p.etcdPeer}} {
+	}{{apiserver, &p.apiserver}, {0, &p.etcd}, {0, &p.etcdPeer}, {0, &p.etcdHTTP}} {
 		r, err := reservePort(want.port)
 		if err != nil {
 			release()
