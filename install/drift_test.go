@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
@@ -102,11 +104,17 @@ func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.RawClient, object par
 // the review: what the review relied on refuses the plan with nothing written,
 // the rest does not matter.
 func TestClusterEveryDriftUnderEveryAction(t *testing.T) {
-	for name, s := range situations() {
-		for how, want := range s.drifts {
+	cell := 0
+	all := situations()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		for _, how := range slices.Sorted(maps.Keys(s.drifts)) {
+			if cell++; !slowtest.Turn(t, cell) {
+				continue
+			}
 			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				s.drift(t, newWorld(t, fmt.Sprintf("drift-%s-%s", name, how)), how, want)
+				s.drift(t, newWorld(t, fmt.Sprintf("drift-%s-%s", name, how)), how, s.drifts[how])
 			})
 		}
 	}

@@ -391,6 +391,9 @@ func TestClusterCommandsOfRefusals(t *testing.T) {
 	p.fromRegistry()
 	p.write("catalog/catalog.yaml", nearCatalog("registry.example.com/a@sha256:"+strings.Repeat("0", 64)))
 	for i, c := range refusals() {
+		if !slowtest.Turn(t, i) {
+			continue
+		}
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			here := *p
 			here.t = t

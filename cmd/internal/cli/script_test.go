@@ -66,7 +66,7 @@ func TestSlowOfflineScripts(t *testing.T) {
 			params.Files = append(params.Files, filepath.Join(scripts(t, "offline"), name+".txtar"))
 		}
 	} else {
-		params.Dir = scripts(t, "offline")
+		params.Files = scriptsOfTheTurn(t, "offline")
 	}
 	testscript.Run(t, params)
 }
@@ -92,7 +92,7 @@ func TestClusterSharedScripts(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Borrow(t) // other tests leave records that cannot be read
 	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "shared"), Cmds: commands(t), Condition: conditions(t),
+		Files: scriptsOfTheTurn(t, "shared"), Cmds: commands(t), Condition: conditions(t),
 		Setup: func(env *testscript.Env) error { return setupOn(t, env, box) },
 	})
 }
@@ -103,7 +103,7 @@ func TestClusterScripts(t *testing.T) {
 	slowtest.Skip(t, "tests against the embedded control plane")
 	sandboxtest.Binary(t) // skips or fails visibly
 	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t), Condition: conditions(t),
+		Files: scriptsOfTheTurn(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t), Condition: conditions(t),
 	})
 }
 
@@ -118,6 +118,22 @@ func root(t testing.TB) string {
 
 func scripts(t testing.TB, name string) string {
 	return filepath.Join(root(t), "testdata", "script", name)
+}
+
+// scriptsOfTheTurn returns the scripts of a folder whose turn it is.
+func scriptsOfTheTurn(t testing.TB, name string) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(scripts(t, name), "*.txtar"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no scripts in %s: %v", name, err)
+	}
+	var out []string
+	for i, file := range all {
+		if slowtest.Turn(t, i) {
+			out = append(out, file)
+		}
+	}
+	return out
 }
 
 // conditions adds [corpus]: the real bundles are there; and [runner]: the programs that

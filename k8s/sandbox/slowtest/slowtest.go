@@ -33,6 +33,28 @@ const (
 	soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
 )
 
+// turn is the environment variable by which "make test" says whose turn it is, as a number.
+const turn = "KUBECTL_OPERATOR_TURN"
+
+// turns is of how many parts "make test" runs one.
+const turns = 3
+
+// Turn reports whether it is the turn of case i, from 0, of a list whose cases have too
+// little in common for some to stand for all, such as scripts. "make test" runs a third of
+// them, the next third at the next commit; "make whole", "make soak" and "go test" run all.
+func Turn(t testing.TB, i int) bool {
+	t.Helper()
+	now := os.Getenv(turn)
+	if now == "" {
+		return true
+	}
+	n, err := strconv.Atoi(now)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s is no number from 0: unset it, and all cases have their turn", turn, now)
+	}
+	return i%turns == n%turns
+}
+
 // Soak reports whether this is "make soak", which leaves no case out.
 func Soak() bool { return os.Getenv(soakRuns) != "" }
 
