@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	_ "github.com/kubectl-operator/kubectl-operator/cmd/internal/headroom" // fewer collections
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 )

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	_ "github.com/kubectl-operator/kubectl-operator/cmd/internal/headroom" // as the program has it
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
