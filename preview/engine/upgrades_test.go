@@ -12,6 +12,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
@@ -23,7 +24,8 @@ var update = flag.Bool("update", false, "rewrite golden files")
 
 // For every two neighbouring versions of one package in the corpus: what the
 // newer permits that the older did not, and the other way round.
-func TestEveryUpgradeSaysWhatChangesInAccess(t *testing.T) {
+func TestSlowEveryUpgradeSaysWhatChangesInAccess(t *testing.T) {
+	slowtest.Skip(t, "the upgrades of the whole corpus")
 	for _, pair := range upgrades(t) {
 		name := filepath.Base(filepath.Dir(pair[0])) + "_" + filepath.Base(pair[0]) + "_" + filepath.Base(pair[1])
 		t.Run(name, func(t *testing.T) {

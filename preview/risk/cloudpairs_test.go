@@ -13,6 +13,7 @@ import (
 
 	"github.com/blang/semver/v4"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
@@ -22,9 +23,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// TestCloudAccessOfUpgrades pins how cloud access differs between every two
+// TestSlowCloudAccessOfUpgrades pins how cloud access differs between every two
 // neighbouring versions of the real bundles.
-func TestCloudAccessOfUpgrades(t *testing.T) {
+func TestSlowCloudAccessOfUpgrades(t *testing.T) {
+	slowtest.Skip(t, "the upgrades of the whole corpus")
 	packages, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*"))
 	if err != nil || len(packages) == 0 {
 		t.Fatalf("no bundles: %v", err)
@@ -53,10 +55,11 @@ func TestCloudAccessOfUpgrades(t *testing.T) {
 	wantGolden(t, "cloud-upgrades.txt", got.Bytes())
 }
 
-// TestCloudAccessOfTheCorpus pins what is found in the newest version of each real
+// TestSlowCloudAccessOfTheCorpus pins what is found in the newest version of each real
 // bundle. It was checked by hand against the words for clouds in their manifests: no
 // bundle states actions, and those without any sign of a cloud have none here.
-func TestCloudAccessOfTheCorpus(t *testing.T) {
+func TestSlowCloudAccessOfTheCorpus(t *testing.T) {
+	slowtest.Skip(t, "the whole corpus")
 	packages, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*"))
 	if err != nil || len(packages) == 0 {
 		t.Fatalf("no bundles: %v", err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
@@ -121,9 +122,10 @@ func inMost(count map[string]int, n int) []string {
 	return out
 }
 
-// TestCorpusIsNotTooLoud holds a review of a real bundle to what a person reads
+// TestSlowCorpusIsNotTooLoud holds a review of a real bundle to what a person reads
 // with care: two critical entries and four warnings, in the median.
-func TestCorpusIsNotTooLoud(t *testing.T) {
+func TestSlowCorpusIsNotTooLoud(t *testing.T) {
+	slowtest.Skip(t, "the findings of the whole corpus")
 	entries := corpusEntries(t)
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		for _, g := range entries[name] {
@@ -143,9 +145,10 @@ func TestCorpusIsNotTooLoud(t *testing.T) {
 	}
 }
 
-// TestAccountsAmountToWhatTheirFindingsSay: no account that comes to the cluster,
+// TestSlowAccountsAmountToWhatTheirFindingsSay: no account that comes to the cluster,
 // to every Secret or to nodes is without a critical finding.
-func TestAccountsAmountToWhatTheirFindingsSay(t *testing.T) {
+func TestSlowAccountsAmountToWhatTheirFindingsSay(t *testing.T) {
+	slowtest.Skip(t, "the accounts of the whole corpus")
 	for name, groups := range corpusEntries(t) {
 		for _, g := range groups {
 			if g.Account != nil && verdict.ExtentText(*g.Account) != "" && g.Severity() != preview.Critical {

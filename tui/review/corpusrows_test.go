@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
@@ -158,9 +159,10 @@ func visibleRow(m *review, r tabs.Row, cells int) string {
 	return strings.Join(slices.DeleteFunc(line, func(word string) bool { return word == r.ID }), " ")
 }
 
-// TestNoTwoRowsOfTheCorpusLookTheSame: in no list do two rows about different
+// TestSlowNoTwoRowsOfTheCorpusLookTheSame: in no list do two rows about different
 // things look alike below one heading, whatever was cut.
-func TestNoTwoRowsOfTheCorpusLookTheSame(t *testing.T) {
+func TestSlowNoTwoRowsOfTheCorpusLookTheSame(t *testing.T) {
+	slowtest.Skip(t, "the rows of the whole corpus")
 	plans, rows, cut := corpusPlans(t), 0, 0
 	for name, p := range plans {
 		for _, width := range []int{80, 120, 200} {

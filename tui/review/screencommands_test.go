@@ -37,7 +37,8 @@ func reportedCommands(p *preview.Plan) []string {
 
 // No command of a screen is one of its own: each is one that the reports have about the
 // plan, with the flags that the plan was made with.
-func TestCommandsOfTheScreenAreThoseOfTheReports(t *testing.T) {
+func TestSlowCommandsOfTheScreenAreThoseOfTheReports(t *testing.T) {
+	slowtest.Skip(t, "the commands of the whole corpus")
 	seen, looked, plans := 0, 0, corpusPlans(t)
 	for i, name := range slices.Sorted(maps.Keys(plans)) {
 		if !slowtest.InSample(i, 4) {

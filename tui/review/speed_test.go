@@ -92,7 +92,8 @@ func largest() []any {
 	return append(append([]any{"5", "home", "/"}, tuitest.Typed("mongodb/settings")...), "enter", "esc", "5", "enter")
 }
 
-func TestWorkPerFrameDoesNotGrowWithThePlan(t *testing.T) {
+func TestSlowWorkPerFrameDoesNotGrowWithThePlan(t *testing.T) {
+	slowtest.Skip(t, "plans of many thousand objects")
 	few, many := 300, 3_000
 	small, large := sizedPlan(t, few, 400), sizedPlan(t, many, 4_000)
 	for _, at := range visited() {
