@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -73,16 +74,10 @@ func (e AuditEvent) String() string {
 // ReadAudit reads the events of an audit log in order. The API server writes an
 // event when the response is complete; a client may have read the end of a long
 // response a moment before that.
-func ReadAudit(path string) ([]AuditEvent, error) { return readAudit(path, 0) }
-
-func readAudit(path string, from int64) ([]AuditEvent, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	defer f.Close()
+func ReadAudit(path string) ([]AuditEvent, error) {
 	var events []AuditEvent
-	_, err = parseAudit(io.NewSectionReader(f, from, math.MaxInt64-from), func(e AuditEvent) { events = append(events, e) })
+	var begin auditPlace
+	err := begin.readOn(path, func(e AuditEvent) { events = append(events, e) })
 	return events, err
 }
 
@@ -111,8 +106,8 @@ func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 // log goes on where the last one ended, because the log grows with every request.
 type mutations struct {
 	mu     sync.Mutex
-	offset int64
-	since  int64 // see Forget
+	read   auditPlace
+	since  auditPlace // see Forget
 	byUser map[string][]AuditEvent
 }
 
@@ -125,7 +120,7 @@ func (s *Sandbox) Forget() error {
 	m := &s.mutations
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.byUser, m.since = nil, m.offset
+	m.byUser, m.since = nil, m.read
 	return nil
 }
 
@@ -134,7 +129,9 @@ func (s *Sandbox) Requests() ([]AuditEvent, error) {
 	s.mutations.mu.Lock()
 	since := s.mutations.since
 	s.mutations.mu.Unlock()
-	return readAudit(s.AuditLog(), since)
+	var events []AuditEvent
+	err := since.readOn(s.AuditLog(), func(e AuditEvent) { events = append(events, e) })
+	return events, err
 }
 
 // Mutations returns the requests by which a user has changed the cluster so
@@ -143,26 +140,81 @@ func (s *Sandbox) Mutations(user string) ([]AuditEvent, error) {
 	m := &s.mutations
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	f, err := os.Open(s.AuditLog())
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("reading the audit log: %w", err)
-	}
-	if info.Size() < m.offset {
-		return nil, fmt.Errorf("reading the audit log: %s was begun anew, and what it held before is lost", s.AuditLog())
-	}
 	if m.byUser == nil {
 		m.byUser = map[string][]AuditEvent{}
 	}
-	size, err := parseAudit(io.NewSectionReader(f, m.offset, math.MaxInt64-m.offset), func(e AuditEvent) {
+	err := m.read.readOn(s.AuditLog(), func(e AuditEvent) {
 		if e.Persisted() {
 			m.byUser[e.User.Username] = append(m.byUser[e.User.Username], e)
 		}
 	})
-	m.offset += size
 	return slices.Clone(m.byUser[user]), err
+}
+
+// auditPlace is how far an audit log was read. The API server renames a log that has become
+// large, keeps one such, and begins another: the open file is still the one that was read.
+// The zero place is before everything that the log's directory has. Files are closed when
+// no place has them any more.
+type auditPlace struct {
+	file *os.File
+	at   int64
+}
+
+// readOn calls each with the events since the place, and moves it behind them.
+func (p *auditPlace) readOn(path string, each func(AuditEvent)) error {
+	log, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading the audit log: %w", err)
+	}
+	if p.file != nil && isSame(p.file, log) {
+		log.Close()
+	} else if err := p.turnTo(log, path, each); err != nil {
+		return err
+	}
+	if info, err := p.file.Stat(); err != nil || info.Size() < p.at {
+		return lostAudit(path)
+	}
+	return p.parse(each)
+}
+
+// turnTo reads the rest of the log before this one, which must be the one that was renamed.
+func (p *auditPlace) turnTo(log *os.File, path string, each func(AuditEvent)) error {
+	// The name has the time of the renaming; the pattern is well formed.
+	renamed, _ := filepath.Glob(strings.TrimSuffix(path, ".log") + "-*.log")
+	if len(renamed) > 0 {
+		before, err := os.Open(slices.Max(renamed))
+		switch {
+		case err != nil:
+			return fmt.Errorf("reading the audit log: %w", err)
+		case p.file != nil && !isSame(p.file, before):
+			return lostAudit(path)
+		}
+		p.file = before
+		if err := p.parse(each); err != nil {
+			return err
+		}
+	} else if p.file != nil {
+		return lostAudit(path)
+	}
+	p.file, p.at = log, 0
+	return nil
+}
+
+func lostAudit(path string) error {
+	return fmt.Errorf("reading the audit log: %s was begun anew, and what it held before is lost", path)
+}
+
+func (p *auditPlace) parse(each func(AuditEvent)) error {
+	size, err := parseAudit(io.NewSectionReader(p.file, p.at, math.MaxInt64-p.at), each)
+	p.at += size
+	return err
+}
+
+func isSame(a, b *os.File) bool {
+	left, err := a.Stat()
+	if err != nil {
+		return false
+	}
+	right, err := b.Stat()
+	return err == nil && os.SameFile(left, right)
 }

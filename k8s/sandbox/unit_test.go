@@ -149,6 +149,37 @@ func TestMutationsAreReadOnFromWhereTheLastLookEnded(t *testing.T) {
 	look(entry("create", "a")+entry("get", "a")+half[:50], "create core/pods ns/a")
 	look(half[50:]+strings.ReplaceAll(entry("create", "c"), `"u"`, `"other"`), "create core/pods ns/a", "delete core/pods ns/b")
 	look("", "create core/pods ns/a", "delete core/pods ns/b")
+
+	// The API server renames it in between, and begins another.
+	rename := func(to string) {
+		t.Helper()
+		if err := os.Rename(path, filepath.Join(filepath.Dir(path), to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	written += entry("update", "d")
+	if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rename("audit-2026-01-01T00-00-00.000.log")
+	written = ""
+	look(entry("patch", "e"), "update core/pods ns/d", "patch core/pods ns/e")
+	look(entry("patch", "f"), "update core/pods ns/d", "patch core/pods ns/e", "patch core/pods ns/f")
+	if requests, err := s.Requests(); err != nil || len(requests) != 3 {
+		t.Errorf("%d requests since, %v; want 3", len(requests), err)
+	}
+	rename("audit-2026-01-02T00-00-00.000.log")
+	written = ""
+	look("", "update core/pods ns/d", "patch core/pods ns/e", "patch core/pods ns/f")
+	if _, err := s.Requests(); err == nil || !strings.Contains(err.Error(), "begun anew") {
+		t.Errorf("requests since before a log that is gone: %v", err)
+	}
+
+	// What was cut off is lost.
+	look(entry("patch", "g"), "update core/pods ns/d", "patch core/pods ns/e", "patch core/pods ns/f", "patch core/pods ns/g")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
