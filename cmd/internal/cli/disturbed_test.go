@@ -43,6 +43,9 @@ func TestClusterRandomDisturbances(t *testing.T) {
 	references := undisturbedPhases(t, box, schemas)
 	usually := !slowtest.Soak()
 	t.Run("outages", func(t *testing.T) {
+		if !slowtest.Turn(t, 0) {
+			t.Skip("skipped: their turn is at another commit")
+		}
 		from, to := slowtest.Runs(t, usualOutages)
 		if usually { // both wait more than they compute
 			t.Parallel()
@@ -51,6 +54,9 @@ func TestClusterRandomDisturbances(t *testing.T) {
 		disturb(t, box, references, from, to, (*disturbed).sufferOutage)
 	})
 	t.Run("kills", func(t *testing.T) {
+		if !slowtest.Turn(t, 1) {
+			t.Skip("skipped: their turn is at another commit")
+		}
 		from, to := slowtest.Runs(t, usualKills)
 		if usually {
 			t.Parallel()

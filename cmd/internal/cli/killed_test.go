@@ -40,7 +40,8 @@ const killedAtOnce = 4
 //
 // For what is left in the cluster, a process that dies after write n was stored
 // is the same as one that dies before write n+1 is sent: the usual run kills
-// after each sixth write and the last, a soak after every one and before.
+// after each sixth write, which have three turns, and the last, a soak after every one
+// and before.
 func TestClusterKilledAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
@@ -59,7 +60,7 @@ func TestClusterKilledAtEveryWrite(t *testing.T) {
 	group.SetLimit(killedAtOnce)
 	for name, cut := range cuts {
 		for at := 1; at <= whole.writes; at++ {
-			if !slowtest.InSample(at-1, 6) && at != whole.writes {
+			if at != whole.writes && !(slowtest.InSample(at-1, 6) && slowtest.Turn(t, at/6)) {
 				continue
 			}
 			v := newVictim(t, box, schemas, fmt.Sprintf("%s-%d", name, at))
@@ -261,6 +262,12 @@ func (v *victim) killAndResume(at int, cut sandboxtest.CutPoint) {
 func (v *victim) killedThen(at int, cut sandboxtest.CutPoint, args, goOn []string) {
 	strike, killed := v.killing(at, cut)
 	code, said := v.struck(strike, args)
+	if code == 0 && v.writes < at {
+		// A quick rollout is saved less often than that of the run whose writes were
+		// counted: this one had no such write, and has to end as that one did.
+		v.finished = true
+		return
+	}
 	if !killed(code, said) {
 		return
 	}

@@ -331,16 +331,20 @@ func TestSlowPrintedCommands(t *testing.T) {
 	for _, line := range p.fromRegistry() {
 		lines = append(lines, line+flags+" --certs none")
 	}
-	reviewed, executed := 0, 0
-	for _, line := range lines {
+	tried, reviewed, executed := 0, 0, 0
+	for i, line := range lines {
+		if !slowtest.Turn(t, i) {
+			continue
+		}
+		tried++
 		if n := p.carryOut("kubectl operator preview " + line); n > 0 {
 			reviewed, executed = reviewed+1, executed+n
 		}
 	}
 	p.lacking()
 	t.Logf("%d packages, %d commands", reviewed, executed)
-	if reviewed < 8 {
-		t.Errorf("only %d packages were reviewed", reviewed)
+	if reviewed <= tried/2 { // content that is refused has no commands
+		t.Errorf("only %d packages of %d were reviewed", reviewed, tried)
 	}
 }
 

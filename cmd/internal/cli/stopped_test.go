@@ -47,6 +47,9 @@ func TestClusterStoppedPastTheLeaseOfTheProcess(t *testing.T) {
 	var group errgroup.Group
 	group.SetLimit(stoppedAtOnce)
 	for trial := from; trial < to; trial++ {
+		if !slowtest.Turn(t, trial) {
+			continue
+		}
 		s := newStoppedVictim(t, box, schemas, trial)
 		all = append(all, s)
 		group.Go(func() error { s.stopAndGoOn(); return nil })
