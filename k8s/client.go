@@ -15,13 +15,15 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs with auth-provider: oidc
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 const (
-	// concurrency is the most requests that are in flight at once. The client
-	// limits no rate: the API server's priority and fairness does that.
+	// concurrency is the most requests that are in flight at once for one question, where
+	// they are few. Of many, such as dry runs, package flight decides how many are. The
+	// client limits no rate: the API server's priority and fairness does that.
 	concurrency = 16
 	// defaultTimeout is the time limit of one request: above the 30 s that an
 	// admission webhook may take.
@@ -69,13 +71,18 @@ type Options struct {
 type Client struct {
 	rest      rest.Interface
 	self      rest.Interface // without impersonation
-	discovery discoveryCache
-	openapi   openAPICache
-	readOnly  preview.ReadMode
-	timeout   time.Duration
-	poll      time.Duration
-	watches   int             // at most, of one Observe
-	backoff   []time.Duration // between the attempts of a read
+	discovery *discoveryCache
+	openapi   *openAPICache
+	rules     *rulesCache
+	// flights decides how many requests of a kind are in flight. Only those of a client with
+	// a kind are counted, see [Client.many].
+	flights  *flight.Limiter
+	kind     string
+	readOnly preview.ReadMode
+	timeout  time.Duration
+	poll     time.Duration
+	watches  int             // at most, of one Observe
+	backoff  []time.Duration // between the attempts of a read
 
 	server, version, context, user string
 }
@@ -105,6 +112,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		}
 	}
 	c := &Client{
+		discovery: &discoveryCache{}, openapi: &openAPICache{}, rules: &rulesCache{}, flights: &flight.Limiter{},
 		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: serverWithoutCredentials(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,

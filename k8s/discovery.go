@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,26 +21,29 @@ type resource struct {
 	namespaced bool
 }
 
-// discoveryCache caches, for each API version, the kinds that the server has.
+// discoveryCache caches, for each API version, the kinds that the server has. Those of
+// several API versions are read at the same time, those of one once.
 type discoveryCache struct {
 	mu    sync.Mutex
-	kinds map[string]map[string]resource // apiVersion → kind
+	kinds map[string]*discoveredKinds // by API version
 }
 
-func (d *discoveryCache) find(apiVersion, kind string) (resource, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	res, ok := d.kinds[apiVersion][kind]
-	return res, ok
+// discoveredKinds are the kinds of one API version, nil until they could be read.
+type discoveredKinds struct {
+	mu    sync.Mutex
+	kinds map[string]resource
 }
 
-func (d *discoveryCache) store(apiVersion string, kinds map[string]resource) {
+func (d *discoveryCache) of(apiVersion string) *discoveredKinds {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.kinds == nil {
-		d.kinds = map[string]map[string]resource{}
+		d.kinds = map[string]*discoveredKinds{}
 	}
-	d.kinds[apiVersion] = kinds
+	if d.kinds[apiVersion] == nil {
+		d.kinds[apiVersion] = &discoveredKinds{}
+	}
+	return d.kinds[apiVersion]
 }
 
 // Kind reports whether a kind is namespaced. A kind that is not served is an
@@ -145,28 +149,26 @@ func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]loo
 // If that fails, each kind that was not cached has its error.
 func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]lookupResult {
 	answers := make(map[string]lookupResult, len(kinds))
-	var asked map[string]resource
-	var askErr error
-	var done bool
+	known := c.discovery.of(apiVersion)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	absent := func(kind string) bool { _, ok := known.kinds[kind]; return !ok }
+	var err error
+	if slices.ContainsFunc(kinds, absent) {
+		var found map[string]resource
+		if found, err = c.discover(ctx, apiVersion); err == nil {
+			known.kinds = found
+		}
+	}
 	for _, kind := range kinds {
-		if res, ok := c.discovery.find(apiVersion, kind); ok {
-			answers[kind] = lookupResult{resource: res}
-			continue
-		}
-		if !done {
-			done = true
-			if asked, askErr = c.discover(ctx, apiVersion); askErr == nil {
-				c.discovery.store(apiVersion, asked)
-			}
-		}
-		res, ok := asked[kind]
+		res, ok := known.kinds[kind]
 		switch {
-		case askErr != nil:
-			answers[kind] = lookupResult{err: askErr}
-		case !ok:
-			answers[kind] = lookupResult{err: notServed(apiVersion, kind)}
-		default:
+		case ok:
 			answers[kind] = lookupResult{resource: res}
+		case err != nil:
+			answers[kind] = lookupResult{err: err}
+		default:
+			answers[kind] = lookupResult{err: notServed(apiVersion, kind)}
 		}
 	}
 	return answers

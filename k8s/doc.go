@@ -73,8 +73,10 @@
 // takes, and a test holds this client to it. [Client.Read] lists from 6 objects of one
 // kind and namespace on, and takes the list only if it is one page of at most 64 objects or
 // 8 for each object that is read: a list is one request, but its bytes are those of the
-// whole collection. Requests share one HTTP/2 connection, with 16 in flight, and take
-// compressed answers, as client-go does by default. The client limits no rate; a read or
-// dry run that the server refuses with 429 is repeated after its Retry-After, at most 5 s
-// later.
+// whole collection. Requests share one HTTP/2 connection and take compressed answers, as
+// client-go does by default. Package flight decides how many dry runs and gets are in flight,
+// 16 at first: more where the server is far away, fewer after it refused some with 429.
+// Then nothing of the kind is sent before its Retry-After, at most 5 s, and a read or dry run
+// is sent again up to ten times. [Client.PreparePlan] and [Client.PrepareMerge] are for
+// package ahead, which reads what a plan needs before it is asked for.
 package k8s

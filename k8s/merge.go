@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/kube-openapi/pkg/spec3"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/merge"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -215,7 +215,11 @@ func (c *Client) loadTypeConverter(ctx context.Context, apiVersion string) (mana
 	if err != nil {
 		return nil, fmt.Errorf("reading the schemas of %s: %w", apiVersion, err)
 	}
-	var doc spec3.OpenAPI
+	var doc struct { // of an OpenAPI document all but the paths, which are most of it
+		Components *struct {
+			Schemas map[string]*spec.Schema `json:"schemas"`
+		} `json:"components"`
+	}
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Components == nil {
 		return nil, fmt.Errorf("the schemas of %s cannot be read", apiVersion)
 	}

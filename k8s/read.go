@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
@@ -79,10 +80,12 @@ func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRes
 		})
 	}
 	_ = group.Wait() // what a list did not answer is in unlisted
+	many := c.many("get")
+	group.SetLimit(flight.Most)
 	for _, i := range slices.Concat(single, unlisted) {
 		group.Go(func() error {
 			ref := refs[i]
-			results[i].Body, results[i].Err = c.get(ctx, types[typeKey{ref.APIVersion, ref.Kind}].resource, ref)
+			results[i].Body, results[i].Err = many.get(ctx, types[typeKey{ref.APIVersion, ref.Kind}].resource, ref)
 			return nil
 		})
 	}

@@ -11,15 +11,42 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // maxRetryAfter is the longest Retry-After of an answer that a read waits for.
 const maxRetryAfter = 5 * time.Second
 
+// maxThrottled is how often a read or dry run is sent again that the server refuses as too
+// many (429), as often as client-go sends its own.
+const maxThrottled = 10
+
+// many returns the client for requests of one kind that are sent many at a time: they wait
+// until [flight.Limiter] lets them. Others do not wait, such as those that hold a lock.
+func (c *Client) many(kind string) *Client {
+	out := *c
+	out.kind = kind
+	return &out
+}
+
 // do sends one request, without retries, and returns the body and the warnings
 // of the response.
 func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings []string, err error) {
+	if c.kind == "" {
+		return c.send(ctx, r)
+	}
+	waited := c.flights.Do(ctx, c.kind, func() flight.Answer {
+		data, warnings, err = c.send(ctx, r)
+		return flight.Answer{TooMany: preview.Throttled(err), RetryAfter: retryAfter(err)}
+	})
+	if waited != nil {
+		return nil, nil, classify(waited)
+	}
+	return data, warnings, err
+}
+
+func (c *Client) send(ctx context.Context, r *rest.Request) (data []byte, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	result := r.MaxRetries(0).Do(ctx)
@@ -65,22 +92,33 @@ func decodeBody(data []byte) (map[string]any, error) {
 	return body, nil
 }
 
-// retry calls attempt, and calls it again while it fails as unavailable. A request that
-// reached its timeout is not repeated, because the user has set how long to wait.
+// retry calls attempt, and calls it again while it fails as unavailable, or more often
+// while the server refuses it as too many. A request that reached its timeout is not
+// repeated, because the user has set how long to wait.
 func (c *Client) retry(ctx context.Context, attempt func() error) error {
-	for _, delay := range c.backoff {
+	for failed, throttled := 0, 0; ; {
 		err := attempt()
 		if preview.ReasonOf(err) != preview.ReasonUnavailable || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
-		if refused, ok := errors.AsType[*preview.Refusal](err); ok {
-			delay = max(delay, min(refused.RetryAfter, maxRetryAfter))
+		n := &failed
+		if preview.Throttled(err) && throttled < maxThrottled {
+			n = &throttled
 		}
-		if !sleep(ctx, delay) {
+		if n == &failed && failed == len(c.backoff) || !sleep(ctx, max(c.backoff[min(*n, len(c.backoff)-1)], retryAfter(err))) {
 			return err
 		}
+		*n++
 	}
-	return attempt()
+}
+
+// retryAfter returns for how long the server asks not to send a refused request again, at
+// most [maxRetryAfter].
+func retryAfter(err error) time.Duration {
+	if refused, ok := errors.AsType[*preview.Refusal](err); ok {
+		return min(refused.RetryAfter, maxRetryAfter)
+	}
+	return 0
 }
 
 // sleep waits for d. It returns false if ctx ends earlier.

@@ -18,6 +18,7 @@ func TestRetry(t *testing.T) {
 	unavailable := &preview.Refusal{Reason: preview.ReasonUnavailable}
 	timedOut := &preview.Refusal{Reason: preview.ReasonUnavailable, Err: context.DeadlineExceeded}
 	forbidden := &preview.Refusal{Reason: preview.ReasonForbidden}
+	busy := &preview.Refusal{Reason: preview.ReasonUnavailable, Throttled: true}
 	for _, test := range []struct {
 		name     string
 		answers  []error // the last one repeats
@@ -27,6 +28,8 @@ func TestRetry(t *testing.T) {
 		{"an answer is final", []error{nil}, 1, nil},
 		{"what is unavailable for a moment is asked again", []error{unavailable, unavailable, nil}, 3, nil},
 		{"what stays unavailable is given up", []error{unavailable}, 4, unavailable},
+		{"what is refused as too many is asked more often", []error{busy, busy, busy, busy, busy, unavailable, unavailable, nil}, 8, nil},
+		{"what stays refused as too many is given up", []error{busy}, 14, busy},
 		{"a refusal is final", []error{unavailable, forbidden}, 2, forbidden},
 		{"the request timeout is final", []error{timedOut}, 1, timedOut},
 	} {

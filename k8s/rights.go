@@ -100,10 +100,66 @@ func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[strin
 	return rules
 }
 
+// rulesCache keeps the user's rules, by namespace, while plans are made. The zero cache
+// keeps none.
+type rulesCache struct {
+	mu    sync.Mutex
+	plans int // being made
+	known map[string]*knownRules
+}
+
+// knownRules are the user's rules in a namespace, nil until they could be read.
+type knownRules struct {
+	mu    sync.Mutex
+	rules []rbacv1.PolicyRule
+}
+
+// begin forgets what was kept for earlier plans.
+func (r *rulesCache) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plans++
+	r.known = map[string]*knownRules{}
+}
+
+func (r *rulesCache) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.plans--; r.plans == 0 {
+		r.known = nil
+	}
+}
+
+// in returns what is kept of a namespace, empty rules if nothing is.
+func (r *rulesCache) in(namespace string) *knownRules {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.known[namespace]
+	if known == nil {
+		known = &knownRules{}
+		if r.known != nil {
+			r.known[namespace] = known
+		}
+	}
+	return known
+}
+
+// rulesIn returns the user's rules in a namespace, or in every one if it is empty. While a
+// plan is made they are asked for once.
 func (c *Client) rulesIn(ctx context.Context, namespace string) []rbacv1.PolicyRule {
 	if namespace == "" {
 		namespace = nowhere
 	}
+	known := c.rules.in(namespace)
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	if known.rules == nil {
+		known.rules = c.askRules(ctx, namespace)
+	}
+	return known.rules
+}
+
+func (c *Client) askRules(ctx context.Context, namespace string) []rbacv1.PolicyRule {
 	review := authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
 	if c.review(ctx, "selfsubjectrulesreviews", "SelfSubjectRulesReview", &review, &review.TypeMeta) != nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
@@ -28,9 +29,10 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 		refs[i] = preview.RefOf(item.Body)
 	}
 	types := c.locate(ctx, refs)
+	many := c.many("dry-run")
 	results := make([]preview.DryRunResult, len(items))
 	var group tasks.Group
-	group.SetLimit(concurrency)
+	group.SetLimit(flight.Most)
 	for i, item := range items {
 		group.Go(func() error {
 			answer := types[typeKey{refs[i].APIVersion, refs[i].Kind}]
@@ -46,7 +48,7 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 			r = r.Param("dryRun", metav1.DryRunAll)
 			results[i].Err = c.retry(ctx, func() error {
 				var err error
-				results[i].Body, results[i].Warnings, err = c.sendBody(ctx, r)
+				results[i].Body, results[i].Warnings, err = many.sendBody(ctx, r)
 				return err
 			})
 			return nil

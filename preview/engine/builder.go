@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
-	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // builder fills a plan: it decides the action of each planned object, and of the
@@ -189,58 +187,22 @@ func (d *builder) discover(ctx context.Context) error {
 		bodies = append(bodies, d.plan.Objects[i].Planned)
 	}
 	d.definitions = schema.NewIndex(slices.Values(bodies))
-	kinds, err := d.discoverKinds(ctx)
-	if err != nil {
-		return err
-	}
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		key := o.APIVersion + "/" + o.Kind
 		if _, known := d.served[key]; known {
 			continue
 		}
-		kind := kinds[key]
-		if kind.err == nil && kind.namespaced != (o.Namespace != "") {
-			kind.err = fmt.Errorf("the cluster serves %s with another scope than the bundle assumes", o.Kind)
+		namespaced, err := d.cluster.Kind(ctx, o.APIVersion, o.Kind)
+		switch {
+		case err != nil && !preview.Answered(err):
+			return fmt.Errorf("discovering %s: %w", key, err)
+		case err == nil && namespaced != (o.Namespace != ""):
+			err = fmt.Errorf("the cluster serves %s with another scope than the bundle assumes", o.Kind)
 		}
-		d.served[key] = kind.err
+		d.served[key] = err
 	}
 	return nil
-}
-
-// discoveredKind is what discovery says of a kind: its scope, or why it is not served.
-type discoveredKind struct {
-	namespaced bool
-	err        error
-}
-
-// discoverKinds looks up the kinds of the plan, by API version and kind: API versions at
-// the same time, since each takes a request.
-func (d *builder) discoverKinds(ctx context.Context) (map[string]discoveredKind, error) {
-	byVersion := map[string][]string{}
-	for i := range d.plan.Objects {
-		if o := &d.plan.Objects[i]; !slices.Contains(byVersion[o.APIVersion], o.Kind) {
-			byVersion[o.APIVersion] = append(byVersion[o.APIVersion], o.Kind)
-		}
-	}
-	found := map[string]discoveredKind{}
-	var mu sync.Mutex
-	group, ctx := tasks.WithContext(ctx)
-	for apiVersion, kinds := range byVersion {
-		group.Go(func() error {
-			for _, kind := range kinds {
-				namespaced, err := d.cluster.Kind(ctx, apiVersion, kind)
-				if err != nil && !preview.Answered(err) {
-					return fmt.Errorf("discovering %s/%s: %w", apiVersion, kind, err)
-				}
-				mu.Lock()
-				found[apiVersion+"/"+kind] = discoveredKind{namespaced, err}
-				mu.Unlock()
-			}
-			return nil
-		})
-	}
-	return found, group.Wait()
 }
 
 // readObjects reads the live state of every object and sets the actions that need no

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // maxRounds is how often an object that changes between its read and its dry run is
@@ -127,23 +129,36 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 	return moved, nil
 }
 
-// dryRunsAtOnce is the number of dry runs between two reports of progress. It is many
-// times what a client has under way at a time, so that waiting for the last ones of a
-// batch costs little.
-const dryRunsAtOnce = 200
+// dryRunsAtOnce is the number of dry runs between two reports of progress. Several such
+// batches are sent beside each other, so that no request waits for the last of a batch; how
+// many are in flight is for the client to decide.
+const dryRunsAtOnce, batchesAtOnce = 100, 4
 
 // askDryRuns sends dry runs, reports progress, and returns the results in the order of
 // items. It errs only if ctx is cancelled.
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
-	results := make([]preview.DryRunResult, 0, len(items))
-	for some := range slices.Chunk(items, dryRunsAtOnce) {
-		d.Report("dry runs: %d of %d", len(results), len(items))
-		results = append(results, d.cluster.DryRun(ctx, some)...)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	results := make([]preview.DryRunResult, len(items))
+	var mu sync.Mutex
+	done := 0
+	report := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += n
+		d.Report("dry runs: %d of %d", done, len(items))
 	}
-	return results, nil
+	report(0)
+	var group tasks.Group
+	group.SetLimit(batchesAtOnce)
+	for first := 0; first < len(items); first += dryRunsAtOnce {
+		group.Go(func() error {
+			last := min(first+dryRunsAtOnce, len(items))
+			copy(results[first:], d.cluster.DryRun(ctx, items[first:last]))
+			report(last - first)
+			return nil
+		})
+	}
+	_ = group.Wait() // each result carries its own error
+	return results, ctx.Err()
 }
 
 func (d dryRunner) dryRuns(pending []int) []preview.DryRun {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/admission"
+	"github.com/kubectl-operator/kubectl-operator/preview/ahead"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/rollback"
@@ -208,6 +209,8 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 // plan completes p: it decides the actions, derives the other fields and computes the
 // digests.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
+	cluster, stop := ahead.Begin(ctx, cluster, p)
+	defer stop()
 	log := &reads.Log{Cluster: cluster}
 	if cluster != nil && !opts.factsOnly {
 		cluster = log

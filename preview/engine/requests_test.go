@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -55,7 +56,7 @@ func TestClusterAPreviewTakesFewRequests(t *testing.T) {
 				}
 				limit := reads.Limit{
 					Mode: mode, Objects: len(updated.Objects), Versions: 3, Collections: 6, Namespaces: 1, PodNamespaces: 1,
-					RBAC: true, InFlight: 16,
+					RBAC: true, InFlight: flight.Most,
 				}
 				// Build does not read the record of the release: its caller does.
 				all, least := seen.all()+1, limit.Requests()
@@ -207,7 +208,7 @@ func benchmarkUpdate(b *testing.B, box *sandbox.Sandbox, applications int) {
 					near = each
 					return
 				}
-				limit := reads.Limit{Mode: mode, Objects: len(updated.Objects), InFlight: 16}
+				limit := reads.Limit{Mode: mode, Objects: len(updated.Objects), InFlight: flight.Most}
 				b.ReportMetric((each-near)*1000, "ms-longer-than-near")
 				b.ReportMetric(limit.Longer(distance).Seconds()*1000, "ms-longer-at-least")
 			})

@@ -20,9 +20,10 @@
 // Their order decides how often the distance counts ([Limit.RoundTrips]): a connection
 // takes one for TCP and one for TLS. Then discovery, reads and dry runs wait for each
 // other, for a path needs the name of the resource, and a dry run carries the uid and the
-// version of what was read. Dry runs take n/s round trips of s in flight. More in flight
-// takes the seats of others: users share a priority level, and what is over gets 429 with
-// Retry-After. Whether a plan is stale is known by its reads alone, made again: each write
+// version of what was read. Package ahead sends all that does not wait for another answer
+// at the same time. Dry runs take n/s round trips of s in flight; package flight finds how
+// many fill the way to the server and no more. More than that takes the seats of others:
+// users share a priority level, and what is over gets 429 with Retry-After. Whether a plan is stale is known by its reads alone, made again: each write
 // carries the uid and version that it was decided on.
 //
 // A preview d away then takes at least d·RoundTrips longer than one nearby. Bytes

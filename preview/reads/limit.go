@@ -27,9 +27,10 @@ const connectionTrips = 2
 
 // Extra is how many requests a preview by this program takes at most beyond
 // [Limit.Requests]: the server's version, the Roles of the cluster, which only some paths
-// to more rights need, discovery of Leases, whose rights are asked about, three reviews of
-// rights by namespace, and a schema to merge bindings of the plan's own roles.
-const Extra = 7
+// to more rights need, discovery of Leases, whose rights are asked about, a review of
+// rights in the namespace, for users without them in all, and a schema to merge bindings
+// of the plan's own roles.
+const Extra = 5
 
 // Requests returns the fewest requests.
 func (l Limit) Requests() int {
