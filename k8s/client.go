@@ -57,6 +57,8 @@ type Options struct {
 	// alone, in mode dry-run also dry runs and reviews of the user's own
 	// access. Empty does not restrict it.
 	ReadOnly preview.ReadMode
+	// Cache keeps the server's discovery and schemas between runs; nil keeps nothing.
+	Cache Cache
 	// Writes is called before each request that may change the cluster, but for
 	// Leases: those are locks, and no part of what is applied. Not when nil.
 	Writes func()
@@ -170,6 +172,9 @@ func newRESTClient(config *rest.Config, o Options) (rest.Interface, error) {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{next} })
+	if o.Cache != nil {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cachedTransport{o.Cache, next} })
+	}
 	if o.ReadOnly != "" {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnlyTransport{o.ReadOnly, next} })
 	}

@@ -79,4 +79,7 @@
 // Then nothing of the kind is sent before its Retry-After, at most 5 s, and a read or dry run
 // is sent again up to ten times. [Client.PreparePlan] and [Client.PrepareMerge] are for
 // package ahead, which reads what a plan needs before it is asked for.
+//
+// With a [Cache], aggregated discovery and schemas are kept between runs. Each use asks
+// for them by the hash that the server gave (ETag), so that what has changed is never used.
 package k8s

@@ -29,7 +29,7 @@ const (
 // the server. The window of a server far away grows until enough of its requests wait
 // there; one nearby has them waiting from the beginning, and stays as it is.
 type Rule struct {
-	window  int  // 0 stands for Start
+	window  int // 0 stands for Start
 	refused int // windows since the last refusal and this one; 0 if there was none
 	least   map[string]time.Duration
 	// round numbers the windows, whose size changes between two of them; answers and

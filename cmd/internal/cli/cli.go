@@ -36,6 +36,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -358,6 +359,7 @@ func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
 	client, err := k8s.Connect(ctx, k8s.Options{
 		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
+		Cache:   diskcache.NewSealed(diskcache.Cache{Dir: s.Source.CacheDir}, k8s.MaxKept),
 		Writes:  func() { shutdown.NoteWrite(ctx) },
 		Waiting: s.say,
 	})
