@@ -101,7 +101,8 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	restClient, err := newRESTClient(conn.rest, o)
+	flights := &flight.Limiter{}
+	restClient, err := newRESTClient(conn.rest, o, flights)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
@@ -109,12 +110,12 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if isImpersonating(conn.rest) {
 		own := rest.CopyConfig(conn.rest)
 		own.Impersonate = rest.ImpersonationConfig{}
-		if self, err = newRESTClient(own, o); err != nil {
+		if self, err = newRESTClient(own, o, flights); err != nil {
 			return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 		}
 	}
 	c := &Client{
-		discovery: &discoveryCache{}, openapi: &openAPICache{}, rules: &rulesCache{}, flights: &flight.Limiter{},
+		discovery: &discoveryCache{}, openapi: &openAPICache{}, rules: &rulesCache{}, flights: flights,
 		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: serverWithoutCredentials(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
@@ -160,7 +161,7 @@ func firstDuration(list ...time.Duration) time.Duration {
 	return 0
 }
 
-func newRESTClient(config *rest.Config, o Options) (rest.Interface, error) {
+func newRESTClient(config *rest.Config, o Options, flights *flight.Limiter) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // it would end watches too; requests carry their own
 	config.QPS = -1
@@ -171,7 +172,7 @@ func newRESTClient(config *rest.Config, o Options) (rest.Interface, error) {
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{flights, next} })
 	if o.Cache != nil {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cachedTransport{o.Cache, next} })
 	}

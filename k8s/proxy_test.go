@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 )
 
 // What a Service answers is somebody else's: a redirect of it would take the
 // user's credentials along.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	sent := 0
-	transport := cappedTransport{roundTripper(func(r *http.Request) (*http.Response, error) {
+	transport := cappedTransport{&flight.Limiter{}, roundTripper(func(r *http.Request) (*http.Response, error) {
 		sent++
 		return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {"https://evil.example/"}}, Body: http.NoBody, Request: r}, nil
 	})}

@@ -189,9 +189,11 @@ func groupVersionPath(apiVersion string) (string, error) {
 }
 
 // cappedTransport limits responses to [maxResponse], beyond which reading them
-// is an error, and refuses redirects.
+// is an error, and refuses redirects. Without HTTP/2 each request in flight takes a
+// connection, so that their number stays small.
 type cappedTransport struct {
-	next http.RoundTripper
+	flights *flight.Limiter
+	next    http.RoundTripper
 }
 
 func (t cappedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -199,6 +201,9 @@ func (t cappedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	response, err := t.next.RoundTrip(r)
+	if err == nil && response.ProtoMajor < 2 {
+		t.flights.Cap()
+	}
 	if err != nil || r.URL.Query().Get("watch") != "" {
 		return response, err // a watch lasts; its events are capped one by one
 	}

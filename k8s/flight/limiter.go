@@ -46,6 +46,13 @@ func (l *Limiter) Window() int {
 	return l.rule.Window()
 }
 
+// Cap keeps the window small, see [Rule.Cap].
+func (l *Limiter) Cap() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rule.Cap()
+}
+
 // enter waits for a place and takes it. It returns the rule's round, and how many requests
 // are in flight with this one.
 func (l *Limiter) enter(ctx context.Context) (round, inFlight int, err error) {

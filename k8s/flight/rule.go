@@ -1,6 +1,9 @@
 package flight
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 const (
 	// Start is the window before anything is known of the server and the distance, and the
@@ -30,6 +33,7 @@ const (
 // there; one nearby has them waiting from the beginning, and stays as it is.
 type Rule struct {
 	window  int // 0 stands for Start
+	most    int // 0 stands for Most
 	refused int // windows since the last refusal and this one; 0 if there was none
 	least   map[string]time.Duration
 	// round numbers the windows, whose size changes between two of them; answers and
@@ -95,8 +99,15 @@ func (r *Rule) Refused(round int) {
 	r.begin(r.Window() / 2)
 }
 
+// Cap sets the largest window to Start, for a server that takes one request at a time on a
+// connection.
+func (r *Rule) Cap() {
+	r.most = Start
+	r.window = min(r.Window(), Start)
+}
+
 // begin begins a round with a window.
 func (r *Rule) begin(window int) {
-	r.window, r.answers, r.waited = min(max(window, 1), Most), 0, 0
+	r.window, r.answers, r.waited = min(max(window, 1), cmp.Or(r.most, Most)), 0, 0
 	r.round++
 }

@@ -131,3 +131,18 @@ func TestKindsOfRequestsAreNotComparedWithEachOther(t *testing.T) {
 		t.Errorf("windows %v", windows)
 	}
 }
+
+func TestAWindowOfManyConnectionsStaysSmall(t *testing.T) {
+	var early, late flight.Rule
+	early.Cap()
+	for range 20 {
+		server{30 * time.Millisecond, time.Millisecond / 4, 8}.round(&early)
+		server{30 * time.Millisecond, time.Millisecond / 4, 8}.round(&late)
+	}
+	late.Cap()
+	for _, r := range []*flight.Rule{&early, &late} {
+		if w := r.Window(); w != flight.Start {
+			t.Errorf("window %d", w)
+		}
+	}
+}
