@@ -23,8 +23,9 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			p.run("clear; " + command + "; echo exit=$?")
-			screen := p.wait("CRITICAL")
-			if !strings.Contains(screen, "PREVIEW") || !strings.Contains(screen, "read only") {
+			p.wait("CRITICAL")
+			screen := p.wait("read only") // the footer, which is drawn last
+			if !strings.Contains(screen, "PREVIEW") {
 				t.Errorf("the screen does not say that it only shows:\n%s", screen)
 			}
 			p.fits(120, 36)
