@@ -28,14 +28,21 @@ var flagAnswers = map[string]map[string]string{
 		"cleanup-timeout", "--on-failure rollback takes back an install that fails",
 	),
 	"uninstall": answers(
-		"X delete-all", "--include-crds deletes the CRDs and all their custom resources, and --include-namespaces the namespaces made with the release",
-		"delete-operator", "the operator is always deleted; --include-crds deletes the CRDs and all their custom resources too",
-		"delete-operator-groups", "a release here has no OperatorGroup",
-		"delete-operator-group-names", "a release here has no OperatorGroup",
-		"operand-strategy", "while custom resources exist, uninstall is refused (abort); --include-crds deletes them with their CRDs (delete); nothing leaves them without their operator (ignore)",
-		"delete-crds", "--include-crds deletes the CRDs and all their custom resources",
+		"X delete-all", "theirs deletes the operator with its CRDs, all their custom resources and the OperatorGroup; "+withCRDs+", and "+ofSubscription,
+		"delete-operator", "the operator is always deleted, and theirs deletes its CRDs with all custom resources too; "+withCRDs+", and "+ofSubscription,
+		"delete-operator-groups", "a release here has no OperatorGroup; "+ofGroup,
+		"delete-operator-group-names", "a release here has no OperatorGroup; "+ofGroup,
+		"s operand-strategy", "theirs says what becomes of custom resources: while some exist, uninstall here is refused (abort); "+withCRDs+" (delete); nothing leaves them without their operator (ignore); "+ofSubscription,
+		"delete-crds", "theirs deletes the CRDs with all their custom resources; "+withCRDs,
 	),
 }
+
+// What does here what flags of the other plugin's uninstall did.
+const (
+	withCRDs       = `"kubectl operator uninstall NAME --include-crds" deletes them with a release`
+	ofSubscription = `of a Subscription "kubectl operator uninstall NAME" says what to delete`
+	ofGroup        = `"kubectl delete operatorgroups.operators.coreos.com NAME" deletes one that OLM needs no more`
+)
 
 // answers makes a map of pairs: the names of a flag, and what is answered.
 func answers(pairs ...string) map[string]string {
@@ -56,7 +63,7 @@ func Flag(command, name string) string { return flagAnswers[command][name] }
 // of the other plugin's uninstall, whose letter (-s) is that of --server here.
 func CheckServer(address string) error {
 	if slices.Contains([]string{"abort", "ignore", "delete"}, address) {
-		return planning.Usagef("-s %s: -s is the address of a server, as in kubectl; %s", address, Flag("uninstall", "operand-strategy"))
+		return planning.Usagef("-s %s: -s is the address of a server, as in kubectl; %s", address, Flag("uninstall", "s"))
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ type olmv1Command struct {
 	command func(args []string, flags *pflag.FlagSet) []string // of this program, or kubectl's
 }
 
-// olmv1Commands are all of them, as of v0.6.0.
+// olmv1Commands are all of them: of v0.6.0 the last two, of its branch main after that the
+// others.
 var olmv1Commands = []olmv1Command{
 	{"create catalog", 2, mutableCatalogFlags, "made a ClusterCatalog", func(args []string, flags *pflag.FlagSet) []string {
 		command := append(append([]string{"catalog", "add"}, argumentsOr(args, "NAME", "IMAGE")...), "--in-cluster", "olmv1")
@@ -65,7 +66,13 @@ var olmv1Commands = []olmv1Command{
 		}
 		return command
 	}},
+	{"install", 1, noFlags, "made a ClusterExtension, which OLM installs without a review", func(args []string, _ *pflag.FlagSet) []string {
+		return []string{"install", argumentsOr(args, "NAME")[0]}
+	}},
+	{"uninstall", 1, noFlags, "deleted a ClusterExtension", deleteOf("clusterextensions.olm.operatorframework.io")},
 }
+
+func noFlags(*pflag.FlagSet) {}
 
 // NewOLMv1Command returns the command olmv1: each command line of it is an error that names
 // the command which does what theirs did. It is not listed in the help.
@@ -76,8 +83,14 @@ func NewOLMv1Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, line []string) error {
 			for _, c := range olmv1Commands {
 				verb, kind, _ := strings.Cut(c.words, " ")
-				if len(line) > 1 && line[0] == verb && strings.TrimSuffix(line[1], "s") == kind {
+				if len(line) < 2 || line[0] != verb {
+					continue
+				}
+				switch kind {
+				case strings.TrimSuffix(line[1], "s"):
 					return c.answer(line[2:], cmd.InheritedFlags())
+				case "":
+					return c.answer(line[1:], cmd.InheritedFlags())
 				}
 			}
 			return fmt.Errorf("olmv1 is a command of the plugin of the Operator Framework; here \"%s\" lists the cluster's ClusterCatalogs too, install takes packages of them, and -f FILE a ClusterExtension", commandline.Operator("catalog", "list"))
