@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/listform"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -68,21 +69,21 @@ func (c console) printDocument(output documentOutput, document any, text func() 
 	return text()
 }
 
-// itemsOutput is the flag -o of commands that print a list: text or json.
+// itemsOutput is the flag -o of commands that print a list: text or json, and for those of
+// "kubectl get" the further forms of that.
 type itemsOutput struct {
 	format string
+	forms  []string
 }
 
 func (f *itemsOutput) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text or json")
-	offer(cmd.Flags(), "text", "json")
+	f.forms = append([]string{"text", "json"}, f.forms...)
+	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: "+report.OneOf(f.forms))
+	offer(cmd.Flags(), f.forms...)
 }
 
 func (f *itemsOutput) check() error {
-	if f.format == "text" || f.format == "json" {
-		return nil
-	}
-	return usagef("-o %s: want text or json", f.format)
+	return listform.Check(f.format, f.forms)
 }
 
 // items is the JSON form of all lists.
@@ -91,10 +92,7 @@ type items[T any] struct {
 }
 
 func (c console) printItems(format string, list any, rows [][]string) error {
-	if format == "json" {
-		return c.printJSON(list)
-	}
-	return streams.Table(c.streams.Human(), rows)
+	return listform.Print(c.streams, format, list, rows)
 }
 
 func (c console) writeJSON(data []byte) error {

@@ -260,7 +260,7 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 		"preview": report.OneOf(report.Names(report.OfRequest)), "show": report.OneOf(report.Names(report.OfRelease)), "plugin preview": report.OneOf(report.Names(report.AnyPlan)),
 		"install": either(report.OfRelease), "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
 		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
-		"list": "text or json", "status": "text or json", "search": "text or json", "operands": "text or json", "format test": "text or json", "source test": "text or json", "explain": "text or json", "version": "text or json",
+		"list": "text, json, name, wide or jsonpath=", "status": "text or json", "search": "text or json", "operands": "text or json", "format test": "text or json", "source test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := helpOf(t, strings.Fields(path)...)
 		if got := page.flags["--output"]; got != `output format: `+want+` (default "text")` {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/listform"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -367,7 +368,7 @@ func releaseItemOf(r *record.Record) releaseItem {
 }
 
 func (a *app) newListCommand() *cobra.Command {
-	var output itemsOutput
+	output := itemsOutput{forms: listform.OfKubectl()}
 	var everywhere bool
 	p := a.newSession()
 	cmd := &cobra.Command{
@@ -377,7 +378,10 @@ func (a *app) newListCommand() *cobra.Command {
   kubectl operator list
 
   # Those of one namespace, for a script
-  kubectl operator list -n mongodb -o json`,
+  kubectl operator list -n mongodb -o json
+
+  # As kubectl prints them
+  kubectl operator list -o 'jsonpath={.items[*].name}'`,
 		Args: rangeArgs(0, 0, "none"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {

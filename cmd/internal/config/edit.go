@@ -49,9 +49,12 @@ func edit(getenv func(string) string, change func(*Config) error) (string, error
 		path = defaultPath(getenv)
 	}
 	if path == "" {
-		return "", errors.New("no place for the configuration: neither KUBECTL_OPERATOR_CONFIG nor HOME is set")
+		return "", errors.New("no place for the configuration: neither KUBECTL_OPERATOR_CONFIG nor HOME is set; KUBECTL_OPERATOR_CONFIG=FILE names one")
 	}
 	fail := func(err error) (string, error) {
+		if _, ofDisk := errors.AsType[*fs.PathError](err); ofDisk {
+			err = fmt.Errorf("%w; KUBECTL_OPERATOR_CONFIG=FILE names one that can be written", err)
+		}
 		return "", fmt.Errorf("changing the configuration %s: %w", path, err)
 	}
 	data, err := read(path)

@@ -1,0 +1,58 @@
+// Package listform has the forms of output in which lists are printed: those of this
+// program, and further ones of "kubectl get".
+package listform
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// jsonPath is the form that a template follows.
+const jsonPath = "jsonpath="
+
+// OfKubectl returns the forms of "kubectl get" that a list has besides text and json.
+func OfKubectl() []string { return []string{"name", "wide", jsonPath} }
+
+// Check returns an error for a form that is not among those.
+func Check(form string, forms []string) error {
+	name, _, follows := strings.Cut(form, "=")
+	if slices.Contains(forms, form) && form != jsonPath || follows && form != jsonPath && slices.Contains(forms, name+"=") {
+		return nil
+	}
+	return planning.Usagef("-o %s: want %s", form, report.OneOf(forms))
+}
+
+// Print prints a list: as a table of rows, of which the first is the header and the first
+// column a name, or as a document.
+func Print(s *streams.Streams, form string, list any, rows [][]string) error {
+	template, byPath := strings.CutPrefix(form, jsonPath)
+	switch {
+	case form == "json":
+		data, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			return fmt.Errorf("writing JSON: %w", err)
+		}
+		_, err = s.Out.Write(append(textsafe.JSON(data), '\n'))
+		return err
+	case form == "name":
+		for _, row := range rows[1:] {
+			s.Printf("%s\n", textsafe.Line(row[0]))
+		}
+		return nil
+	case byPath:
+		text, err := k8s.JSONPath(template, list)
+		if err == nil {
+			_, err = s.Human().Write(text)
+		}
+		return err
+	}
+	return streams.Table(s.Human(), rows)
+}
