@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -38,10 +39,10 @@ var flagAnswers = map[string]map[string]string{
 }
 
 // What does here what flags of the other plugin's uninstall did.
-const (
-	withCRDs       = `"kubectl operator uninstall NAME --include-crds" deletes them with a release`
-	ofSubscription = `of a Subscription "kubectl operator uninstall NAME" says what to delete`
-	ofGroup        = `"kubectl delete operatorgroups.operators.coreos.com NAME" deletes one that OLM needs no more`
+var (
+	withCRDs       = `"` + commandline.Operator("uninstall", "NAME", "--include-crds") + `" deletes them with a release`
+	ofSubscription = `of a Subscription "` + commandline.Operator("uninstall", "NAME") + `" says what to delete`
+	ofGroup        = `"` + commandline.Join("kubectl", "delete", "operatorgroups.operators.coreos.com", "NAME") + `" deletes one that OLM needs no more`
 )
 
 // answers makes a map of pairs: the names of a flag, and what is answered.
