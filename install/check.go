@@ -351,11 +351,11 @@ func (w *clusterWithoutNamespace) Read(ctx context.Context, refs []preview.Ref) 
 }
 
 // List leaves out the Namespace and the objects in it.
-func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error) {
 	if namespace == w.object.Name {
 		return nil, nil
 	}
-	found, err := w.Cluster.List(ctx, apiVersion, kind, namespace, selector)
+	found, err := w.Cluster.List(ctx, apiVersion, kind, namespace, selector, fields...)
 	return slices.DeleteFunc(found, func(body map[string]any) bool {
 		ref := preview.RefOf(body)
 		return ref.ID() == w.object.ID || ref.Namespace == w.object.Name

@@ -69,7 +69,7 @@ type Operand struct {
 func ListOperands(ctx context.Context, lister Lister, crds []map[string]any) ([]Operand, error) {
 	out := []Operand{}
 	for _, k := range servedKinds(crds) {
-		found, err := lister.List(ctx, k.apiVersion, k.kind, "", "")
+		found, err := lister.List(ctx, k.apiVersion, k.kind, "", "", "metadata.creationTimestamp")
 		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
 			return nil, fmt.Errorf("listing the %s in the cluster: %w", k, err)
 		}
@@ -86,7 +86,7 @@ func ListOperands(ctx context.Context, lister Lister, crds []map[string]any) ([]
 
 // Lister lists the objects of a kind in a namespace that match a selector.
 type Lister interface {
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
 
 // LeftOperands counts the custom resources, by KIND.GROUP, that an uninstall
@@ -128,7 +128,7 @@ type namespaceCounter struct {
 
 // Count implements [Counter].
 func (c namespaceCounter) Count(ctx context.Context, apiVersion, kind string) (int, error) {
-	found, err := c.List(ctx, apiVersion, kind, c.namespace, "")
+	found, err := c.List(ctx, apiVersion, kind, c.namespace, "", "metadata.name")
 	return len(found), err
 }
 

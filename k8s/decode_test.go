@@ -8,7 +8,7 @@ import (
 )
 
 func TestDecodePage(t *testing.T) {
-	page, err := decodePage([]byte(`{"metadata":{"continue":"next","remainingItemCount":7,"resourceVersion":"5"},"items":[{"a":9007199254740993},{}]}`))
+	page, err := decodePage([]byte(`{"metadata":{"continue":"next","remainingItemCount":7,"resourceVersion":"5"},"items":[{"a":9007199254740993},{}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,7 +16,7 @@ func TestDecodePage(t *testing.T) {
 		t.Errorf("got %+v", page)
 	}
 	for _, text := range []string{"", "[]", `{"items":5}`, `{"items":[null]}`, `{"items":["x"]}`, `{"items":[{"a":1,"a":2}]}`} {
-		if _, err := decodePage([]byte(text)); preview.ReasonOf(err) != preview.ReasonOther {
+		if _, err := decodePage([]byte(text), nil); preview.ReasonOf(err) != preview.ReasonOther {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -85,7 +85,8 @@ func FuzzResponses(f *testing.F) {
 	f.Add(strings.Repeat(`{"items":[`, 200))
 	f.Fuzz(func(t *testing.T, text string) {
 		var reports int
-		_, _ = decodePage([]byte(text))
+		_, _ = decodePage([]byte(text), nil)
+		_, _ = decodePage([]byte(text), newFieldTree([]string{"items.metadata", "x"}))
 		_, _ = newObserver(&reports).event([]byte(text))
 		if _, err := groupVersionPath(text); err == nil && strings.Contains(text, "..") && strings.Contains("/"+text+"/", "/../") {
 			t.Errorf("%q became a path", text)

@@ -14,7 +14,7 @@ const maxLog = 1 << 20
 
 // Events lists the events about the object with that uid, in no order.
 func (c *Client) Events(ctx context.Context, namespace, uid string) ([]map[string]any, error) {
-	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid})
+	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid}, nil)
 }
 
 // Logs reads the last lines (tail) of a container's log, or of its previous

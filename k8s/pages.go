@@ -2,24 +2,25 @@ package k8s
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 const (
-	// pageSize is the number of objects on a page of a list that is read to its end.
+	// pageSize is the number of objects on the first page of a list that is read to
+	// its end.
 	pageSize = 250
-	// firstPage is the number of objects on the first page, when their size is
-	// not known.
+	// firstPage is the number of objects on the first page, when the caller may stop.
 	firstPage = 50
-	// pageBytes is the size in bytes that the pages after the first are meant to have.
-	pageBytes = 16 << 20
+	// pageBytes is the size in bytes that the pages after the first are meant to have,
+	// and largestPage the most objects that they ask for. A page is what is held of a
+	// list beside what its caller uses, and its number of pages is how often the
+	// distance to the API server counts.
+	pageBytes   = 4 << 20
+	largestPage = 2000
 	// maxExpired is how often one list may go on with a newer state of the collection.
 	maxExpired = 100
 	// maxAgain is how often a list that expires is read, from its beginning each time.
@@ -61,15 +62,15 @@ type pager struct {
 	resource  resource
 	namespace string
 	params    map[string]string
-	accept    string // media type, JSON when empty
-	limit     int    // objects of the next page
-	goOn      bool   // in another state, where the server lost that of the first page
+	fields    fieldTree // that objects have, nil for all
+	limit     int       // objects of the next page
+	goOn      bool      // in another state, where the server lost that of the first page
 }
 
 func (p *pager) run(ctx context.Context, use func(listPage) bool) error {
 	next, expired := "", 0
 	for {
-		page, err := p.client.readPage(ctx, p.request(next))
+		page, err := p.client.readPage(ctx, p.request(next), p.fields)
 		if token := continueToken(err); token != "" && p.goOn && expired < maxExpired {
 			next, expired = token, expired+1
 			continue
@@ -82,15 +83,15 @@ func (p *pager) run(ctx context.Context, use func(listPage) bool) error {
 		}
 		next = page.next
 		if n := len(page.items); n > 0 {
-			p.limit = min(max(pageBytes/max(page.bytes/n, 1), 1), pageSize)
+			p.limit = min(max(pageBytes/max(page.bytes/n, 1), 1), largestPage)
 		}
 	}
 }
 
 func (p *pager) request(next string) *rest.Request {
 	r := p.client.collection(p.resource, p.namespace).Param("limit", strconv.Itoa(p.limit))
-	if p.accept != "" {
-		r = r.SetHeader("Accept", p.accept)
+	if p.fields.onlyMetadata() {
+		r = r.SetHeader("Accept", metadataOnly)
 	}
 	for key, value := range p.params {
 		if value != "" {
@@ -138,36 +139,41 @@ type listPage struct {
 	bytes           int // as sent
 }
 
-func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error) {
+// readPage reads one page, and keeps these fields of its objects, all for nil.
+func (c *Client) readPage(ctx context.Context, r *rest.Request, fields fieldTree) (listPage, error) {
 	data, err := c.readRaw(ctx, r)
 	if err != nil {
 		return listPage{}, err
 	}
-	return decodePage(data)
+	return decodePage(data, fields)
 }
 
-// decodePage decodes the answer to a LIST. Items are decoded one by one, so
-// that the size limit for one object does not apply to the whole page.
-func decodePage(data []byte) (listPage, error) {
-	var envelope struct {
-		Metadata struct {
-			Continue           string `json:"continue"`
-			RemainingItemCount int    `json:"remainingItemCount"`
-			ResourceVersion    string `json:"resourceVersion"`
-		} `json:"metadata"`
-		Items []json.RawMessage `json:"items"`
-	}
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return listPage{}, &preview.Refusal{Reason: preview.ReasonOther, Message: "the list cannot be decoded: " + err.Error(), Err: err}
+// decodePage decodes the answer to a LIST, and of its objects these fields, all for
+// nil. Items are decoded one by one, so that the size limit for one object does not
+// apply to the whole page.
+func decodePage(data []byte, fields fieldTree) (listPage, error) {
+	meta, items, err := splitList(data)
+	if err != nil {
+		return listPage{}, undecodable("list", err)
 	}
 	page := listPage{
-		bytes: len(data), next: envelope.Metadata.Continue, remaining: envelope.Metadata.RemainingItemCount,
-		resourceVersion: envelope.Metadata.ResourceVersion,
+		items: make([]map[string]any, 0, len(items)), bytes: len(data),
+		next: meta.Continue, remaining: meta.RemainingItemCount, resourceVersion: meta.ResourceVersion,
 	}
-	for _, item := range envelope.Items {
+	texts, reduced := sharedTexts{}, []byte{}
+	for _, item := range items {
+		if fields != nil {
+			if reduced, err = fields.reduce(reduced[:0], item); err != nil {
+				return listPage{}, undecodable("list", err)
+			}
+			item = reduced
+		}
 		body, err := decodeBody(item)
 		if err != nil {
 			return listPage{}, err
+		}
+		if fields != nil {
+			body = texts.shareIn(body)
 		}
 		page.items = append(page.items, body)
 	}

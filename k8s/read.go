@@ -110,7 +110,7 @@ func (k batchKey) listable(members int, res resource) bool {
 // fails; then the objects are read one by one.
 func (c *Client) readByList(ctx context.Context, res resource, namespace string, members []int, results []preview.ReadResult) bool {
 	r := c.collection(res, namespace).Param("limit", strconv.Itoa(max(64, 8*len(members))))
-	page, err := c.readPage(ctx, r)
+	page, err := c.readPage(ctx, r, nil)
 	if err != nil || page.next != "" {
 		return false
 	}
@@ -135,12 +135,15 @@ func setType(body map[string]any, apiVersion, kind string) {
 
 // List reads the objects of a kind that match a label selector, in one namespace
 // or, if that is empty, in all. A kind that the cluster does not serve is an
-// error.
-func (c *Client) List(ctx context.Context, apiVersion, kind, namespace, labelSelector string) ([]map[string]any, error) {
-	return c.list(ctx, apiVersion, kind, namespace, map[string]string{"labelSelector": labelSelector})
+// error. With fields, paths of names that are separated by dots, objects have these
+// alone, and kind, name, namespace, uid and labels; where all are of the metadata,
+// the API server is asked for nothing else. A list that expires while it is read is
+// read again from its beginning.
+func (c *Client) List(ctx context.Context, apiVersion, kind, namespace, labelSelector string, fields ...string) ([]map[string]any, error) {
+	return c.list(ctx, apiVersion, kind, namespace, map[string]string{"labelSelector": labelSelector}, newFieldTree(fields))
 }
 
-func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, params map[string]string) ([]map[string]any, error) {
+func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, params map[string]string, fields fieldTree) ([]map[string]any, error) {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	if err != nil {
 		return nil, err
@@ -148,7 +151,8 @@ func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, p
 	var bodies []map[string]any
 	err = retryExpired(func() error {
 		bodies = nil
-		return c.pages(ctx, res, namespace, params, func(page listPage) (more bool) {
+		p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize, fields: fields}
+		return p.run(ctx, func(page listPage) (more bool) {
 			for _, body := range page.items {
 				setType(body, apiVersion, kind)
 			}
@@ -173,7 +177,7 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 		return 0, err
 	}
 	r := c.collection(res, "").Param("limit", "1").SetHeader("Accept", metadataOnly)
-	page, err := c.readPage(ctx, r)
+	page, err := c.readPage(ctx, r, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -184,7 +188,8 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 	count := 0
 	err = retryExpired(func() error {
 		count = 0
-		return c.pages(ctx, res, "", nil, func(page listPage) bool {
+		p := pager{client: c, resource: res, limit: largestPage, fields: newFieldTree(identifying[:])}
+		return p.run(ctx, func(page listPage) bool {
 			count += len(page.items)
 			return true
 		})

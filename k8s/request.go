@@ -80,10 +80,16 @@ func (c *Client) readBody(ctx context.Context, r *rest.Request) (map[string]any,
 	return decodeBody(data)
 }
 
+// undecodable returns the [preview.Refusal] for a response that is not what the API
+// specifies; what is its name.
+func undecodable(what string, err error) error {
+	return &preview.Refusal{Reason: preview.ReasonOther, Message: "the " + what + " cannot be decoded: " + err.Error(), Err: err}
+}
+
 func decodeBody(data []byte) (map[string]any, error) {
 	v, err := preview.DecodeJSON(data)
 	if err != nil {
-		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "the answer cannot be decoded: " + err.Error(), Err: err}
+		return nil, undecodable("answer", err)
 	}
 	body, ok := v.(map[string]any)
 	if !ok {

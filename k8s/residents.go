@@ -12,7 +12,8 @@ import (
 )
 
 // Residents lists the objects in a namespace, of every kind that can be listed
-// and deleted there, without spec and status. A kind that may not be listed is
+// and deleted there: what identifies them, their annotations and owners, and whether
+// they are being deleted. A kind that may not be listed is
 // an error, because the namespace may have objects of it.
 func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	groups, err := c.groups(ctx)
@@ -47,7 +48,10 @@ type namespacedKind struct {
 
 func (c *Client) residentsOf(ctx context.Context, kind namespacedKind, namespace string) ([]map[string]any, error) {
 	var bodies []map[string]any
-	p := pager{client: c, resource: kind.resource, namespace: namespace, limit: pageSize, accept: metadataOnly}
+	p := pager{
+		client: c, resource: kind.resource, namespace: namespace, limit: pageSize,
+		fields: newFieldTree([]string{"metadata.annotations", "metadata.deletionTimestamp", "metadata.ownerReferences"}),
+	}
 	err := retryExpired(func() error {
 		bodies = nil
 		return p.run(ctx, func(page listPage) bool {

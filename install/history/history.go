@@ -42,7 +42,7 @@ func List(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 }
 
 func list(ctx context.Context, cluster Reader, namespace string) ([]record.Record, error) {
-	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+","+preview.LabelSetID)
+	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+","+preview.LabelSetID, "metadata.annotations", "type", "data")
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases: %w", err)
 	}
@@ -116,7 +116,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, likely []
 // and its newest is not: something else than this program removed that, as an uninstall
 // keeps it.
 func lostNewest(ctx context.Context, cluster Reader, name, namespace string) error {
-	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+"="+name)
+	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+"="+name, "type")
 	if err != nil {
 		return nil //nolint:nilerr // a user who may not list them is shown that there is none
 	}

@@ -11,7 +11,7 @@ import (
 // nothing is an inspector that finds nothing.
 type nothing struct{}
 
-func (nothing) List(context.Context, string, string, string, string) ([]map[string]any, error) {
+func (nothing) List(context.Context, string, string, string, string, ...string) ([]map[string]any, error) {
 	return nil, nil
 }
 func (nothing) Events(context.Context, string, string) ([]map[string]any, error) { return nil, nil }
@@ -84,7 +84,7 @@ type one struct {
 	err    error
 }
 
-func (o one) List(_ context.Context, _, kind, _, _ string) ([]map[string]any, error) {
+func (o one) List(_ context.Context, _, kind, _, _ string, _ ...string) ([]map[string]any, error) {
 	switch {
 	case o.err != nil:
 		return nil, o.err

@@ -22,7 +22,7 @@ type Watcher interface {
 type Inspector interface {
 	// List returns the objects of a kind that a label selector matches, all
 	// when it is empty.
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	Events(ctx context.Context, namespace, uid string) ([]map[string]any, error)
 	Logs(ctx context.Context, namespace, pod, container string, tail int, previous bool) ([]string, error)
 	// Endpoints counts the ready endpoints of a Service.

@@ -231,7 +231,7 @@ func TestWait(t *testing.T) {
 // lacks for the first n looks.
 type pulling struct{ looks, missing int }
 
-func (p *pulling) List(_ context.Context, _, kind, _, _ string) ([]map[string]any, error) {
+func (p *pulling) List(_ context.Context, _, kind, _, _ string, _ ...string) ([]map[string]any, error) {
 	p.looks++
 	status := map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": "x: not found"}}}
 	if p.missing > 0 && p.looks > p.missing {

@@ -21,6 +21,10 @@ const (
 // misses a right.
 const maxGrants = 50_000
 
+// Fields returns the fields of roles and bindings that say what they permit: those that
+// this package uses, beside what identifies an object.
+func Fields() []string { return []string{"rules", "aggregationRule", "roleRef", "subjects"} }
+
 // Input holds the RBAC objects that grants are computed from.
 type Input struct {
 	// Objects are the plan's objects, as they will be applied. Of workloads the accounts

@@ -13,7 +13,7 @@ import (
 // Cluster lists the reads that computing takes.
 type Cluster interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	Plural(ctx context.Context, apiVersion, kind string) (string, error)
 }
 

@@ -6,6 +6,7 @@ package ahead
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -49,10 +50,16 @@ type kindAnswer struct {
 	err        error
 }
 
-// collection are the objects of a kind, in all namespaces where that is empty.
+// collection are the objects of a kind, in all namespaces where that is empty, with these
+// fields.
 type collection struct {
 	typeKey
 	namespace string
+	fields    string // separated by spaces
+}
+
+func newCollection(apiVersion, kind, namespace string, fields ...string) collection {
+	return collection{typeKey{apiVersion, kind}, namespace, strings.Join(fields, " ")}
 }
 
 type listAnswer struct {
@@ -235,7 +242,7 @@ func (c *Cluster) readLimits(ctx context.Context, p *preview.Plan, namespaces fu
 			continue
 		}
 		for _, kind := range []string{"ResourceQuota", "LimitRange"} {
-			key := collection{typeKey{"v1", kind}, namespace}
+			key := newCollection("v1", kind, namespace, "spec")
 			if c.lists[key] != nil {
 				continue
 			}
@@ -255,13 +262,13 @@ func (c *Cluster) readRBAC(ctx context.Context, p *preview.Plan) {
 		return
 	}
 	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "RoleBinding"} {
-		key := collection{typeKey: typeKey{access.APIVersion, kind}}
+		key := newCollection(access.APIVersion, kind, "", access.Fields()...)
 		c.lists[key] = begin(c, func() listAnswer { return c.list(ctx, key) })
 	}
 }
 
 func (c *Cluster) list(ctx context.Context, key collection) listAnswer {
-	bodies, err := c.Cluster.List(ctx, key.apiVersion, key.kind, key.namespace, "")
+	bodies, err := c.Cluster.List(ctx, key.apiVersion, key.kind, key.namespace, "", strings.Fields(key.fields)...)
 	return listAnswer{bodies: bodies, err: err}
 }
 
@@ -316,13 +323,13 @@ func (c *Cluster) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRe
 }
 
 // List returns the objects of a kind in a namespace, or in all.
-func (c *Cluster) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+func (c *Cluster) List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error) {
 	if selector == "" {
-		if answer, ok := take(c, c.lists, collection{typeKey{apiVersion, kind}, namespace}); ok {
+		if answer, ok := take(c, c.lists, newCollection(apiVersion, kind, namespace, fields...)); ok {
 			if known := answer(); !known.unread {
 				return known.bodies, known.err
 			}
 		}
 	}
-	return c.Cluster.List(ctx, apiVersion, kind, namespace, selector)
+	return c.Cluster.List(ctx, apiVersion, kind, namespace, selector, fields...)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/ahead"
 	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
@@ -72,7 +73,7 @@ func (d *distant) Read(_ context.Context, refs []preview.Ref) []preview.ReadResu
 	return out
 }
 
-func (d *distant) List(_ context.Context, _, kind, namespace, selector string) ([]map[string]any, error) {
+func (d *distant) List(_ context.Context, _, kind, namespace, selector string, _ ...string) ([]map[string]any, error) {
 	d.ask("list " + kind + " " + namespace + selector)
 	return nil, errors.New("listed")
 }
@@ -135,12 +136,12 @@ func askAll(t *testing.T, c reads.Cluster, p *preview.Plan) {
 		}
 	}
 	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "RoleBinding"} {
-		if _, err := c.List(ctx, "rbac.authorization.k8s.io/v1", kind, "", ""); err == nil {
+		if _, err := c.List(ctx, access.APIVersion, kind, "", "", access.Fields()...); err == nil {
 			t.Error(kind, "is not listed")
 		}
 	}
 	for _, kind := range []string{"ResourceQuota", "LimitRange"} {
-		if _, err := c.List(ctx, "v1", kind, "n", ""); err == nil {
+		if _, err := c.List(ctx, "v1", kind, "n", "", "spec"); err == nil {
 			t.Error(kind, "is not listed")
 		}
 	}

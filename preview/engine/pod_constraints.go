@@ -59,7 +59,7 @@ func (c podConstraints) readCredentialsMode(ctx context.Context, to *recorder) e
 }
 
 func (c podConstraints) readLimits(ctx context.Context, to *recorder, kind, namespace string) error {
-	found, err := to.cluster.List(ctx, "v1", kind, namespace, "")
+	found, err := to.cluster.List(ctx, "v1", kind, namespace, "", "spec")
 	switch {
 	case err != nil && preview.Answered(err), len(found) > maxLimits:
 		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.UnreadID(kind, namespace)})
@@ -98,7 +98,7 @@ func (c podConstraints) readNodes(ctx context.Context, to *recorder) error {
 	}) {
 		return nil
 	}
-	nodes, err := to.cluster.List(ctx, "v1", "Node", "", "")
+	nodes, err := to.cluster.List(ctx, "v1", "Node", "", "", "status.nodeInfo")
 	switch {
 	case err != nil && preview.Answered(err):
 		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.UnreadID("Node", "")})

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -21,7 +22,7 @@ func readBody(body map[string]any) map[string]any {
 		meta["labels"] = labels
 	}
 	out := map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": meta}
-	for _, field := range []string{"rules", "aggregationRule", "roleRef", "subjects"} {
+	for _, field := range access.Fields() {
 		if v, ok := body[field]; ok {
 			out[field] = v
 		}

@@ -38,9 +38,9 @@ func (d *recorder) Read(ctx context.Context, refs []preview.Ref) []preview.ReadR
 }
 
 // List returns the objects of a kind in a namespace, or in all namespaces if it is
-// empty.
-func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
-	return d.cluster.List(ctx, apiVersion, kind, namespace, selector)
+// empty, with these fields (see [reads.Cluster]).
+func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error) {
+	return d.cluster.List(ctx, apiVersion, kind, namespace, selector, fields...)
 }
 
 // Exists reports whether a namespace exists in the cluster.
@@ -141,7 +141,7 @@ func (d *recorder) readSpec(body map[string]any, fields ...string) error {
 // listRBAC lists the objects of a kind in the whole cluster; allowed is false if
 // the user may not list them.
 func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
-	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "")
+	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "", access.Fields()...)
 	switch {
 	case err != nil && preview.Answered(err):
 		return nil, false, nil

@@ -254,9 +254,9 @@ func (c *recordedCluster) Residents(ctx context.Context, namespace string) ([]ma
 	return reply(c, question("residents", namespace), func() answer[[]map[string]any] { return answerOf(c.live.Residents(ctx, namespace)) }).split()
 }
 
-func (c *recordedCluster) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+func (c *recordedCluster) List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error) {
 	return reply(c, question("list", apiVersion, kind, namespace, selector), func() answer[[]map[string]any] {
-		return answerOf(c.live.List(ctx, apiVersion, kind, namespace, selector))
+		return answerOf(c.live.List(ctx, apiVersion, kind, namespace, selector, fields...))
 	}).split()
 }
 

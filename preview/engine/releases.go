@@ -118,7 +118,7 @@ func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*rel
 		return known, nil
 	}
 	found := &releaseRecord{state: ownerGone, release: preview.Release{Name: name}}
-	secrets, err := d.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID+"="+setID)
+	secrets, err := d.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID+"="+setID, "data."+preview.KeyHoldings)
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		found.state = ownerHidden
 		secrets, err = d.guessRecord(ctx, setID, name)

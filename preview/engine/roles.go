@@ -143,7 +143,7 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 		if !to.namespaces[namespace] || len(seen)+len(forbidden) == maxLocal {
 			continue
 		}
-		list, err := to.cluster.List(ctx, access.APIVersion, "RoleBinding", namespace, "")
+		list, err := to.cluster.List(ctx, access.APIVersion, "RoleBinding", namespace, "", access.Fields()...)
 		switch {
 		case err != nil && preview.Answered(err):
 			forbidden = append(forbidden, namespace)

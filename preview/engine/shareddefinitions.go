@@ -37,7 +37,7 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	if len(at) == 0 {
 		return nil
 	}
-	secrets, err := to.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID)
+	secrets, err := to.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID, "data."+preview.KeyHoldings)
 	if err != nil && !preview.Answered(err) {
 		return fmt.Errorf("looking for releases that share CRDs: %w", err)
 	}

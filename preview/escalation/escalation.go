@@ -23,7 +23,7 @@ type Recorder interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	// List returns the objects of a kind in a namespace (all when empty) that
 	// match a label selector.
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	// ExcludePlanned returns the objects that the plan neither writes nor deletes.
 	ExcludePlanned(bodies []map[string]any) []map[string]any
 	// AddRead records the part of a live object that plans depend on.
@@ -95,7 +95,7 @@ func (w *pathFinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
 	}
-	list, err := w.List(ctx, access.APIVersion, "Role", "", "")
+	list, err := w.List(ctx, access.APIVersion, "Role", "", "", access.Fields()...)
 	switch {
 	case err != nil && preview.Answered(err):
 		w.recordUnread("Roles may not be listed")

@@ -264,7 +264,7 @@ func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace st
 // listRBAC lists a kind of RBAC in the whole cluster; allowed is false if the user may
 // not list it.
 func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
-	list, err = r.List(ctx, access.APIVersion, kind, "", "")
+	list, err = r.List(ctx, access.APIVersion, kind, "", "", access.Fields()...)
 	switch {
 	case err != nil && preview.Answered(err):
 		return nil, false, nil

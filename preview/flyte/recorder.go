@@ -12,7 +12,7 @@ type Cluster interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	// List returns the objects of a kind in a namespace (all when empty) that
 	// match a label selector.
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	// CountObjects words how many objects there are of a live definition.
 	CountObjects(ctx context.Context, definition map[string]any) (string, error)
 }

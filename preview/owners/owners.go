@@ -32,7 +32,7 @@ type Controllers struct {
 type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
 
 // Finder finds the controllers that act on an object, other than the release.

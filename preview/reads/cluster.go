@@ -25,8 +25,9 @@ type Cluster interface {
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	// List returns the objects of a kind in a namespace (all when empty) that
-	// match a label selector.
-	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	// match a label selector: whole, or of what they have the fields that are named, by
+	// paths such as "status.nodeInfo", beside name, namespace, uid and labels.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
 	// Merge computes from reads alone what an apply would make of a live

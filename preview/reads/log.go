@@ -28,8 +28,8 @@ func (l *Log) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
 // List returns the objects of a kind in a namespace, or in all.
-func (l *Log) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
-	found, err := l.Cluster.List(ctx, apiVersion, kind, namespace, selector)
+func (l *Log) List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error) {
+	found, err := l.Cluster.List(ctx, apiVersion, kind, namespace, selector, fields...)
 	l.note(ctx, err, "list", preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace})
 	return found, err
 }

@@ -238,7 +238,7 @@ func (c completer) namespaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	bodies, err := cluster.List(ctx, "v1", "Namespace", "", "")
+	bodies, err := cluster.List(ctx, "v1", "Namespace", "", "", "metadata.name")
 	var names []string
 	for _, body := range bodies {
 		names = append(names, preview.String(body, "metadata", "name"))

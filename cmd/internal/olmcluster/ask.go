@@ -26,7 +26,7 @@ const (
 type Reader interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
-	List(ctx context.Context, apiVersion, kind, namespace, labelSelector string) ([]map[string]any, error)
+	List(ctx context.Context, apiVersion, kind, namespace, labelSelector string, fields ...string) ([]map[string]any, error)
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
 }
 

@@ -24,7 +24,7 @@ func (l listed) Get(_ context.Context, ref preview.Ref) (map[string]any, error) 
 }
 
 // List implements [Reader].
-func (l listed) List(_ context.Context, _, kind, _, _ string) ([]map[string]any, error) {
+func (l listed) List(_ context.Context, _, kind, _, _ string, _ ...string) ([]map[string]any, error) {
 	return l[kind], nil
 }
 

@@ -208,12 +208,13 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 	}
 	for _, kind := range []struct {
 		apiVersion, kind string
+		fields           []string // that read uses
 		read             func(body map[string]any) deps.Installed
 	}{
-		{"olm.operatorframework.io/v1", "ClusterExtension", fromExtension},
-		{"operators.coreos.com/v1alpha1", "ClusterServiceVersion", fromCSV},
+		{"olm.operatorframework.io/v1", "ClusterExtension", []string{"spec.source.catalog.packageName", "status.install.bundle.version"}, fromExtension},
+		{"operators.coreos.com/v1alpha1", "ClusterServiceVersion", []string{"metadata.annotations"}, fromCSV},
 	} {
-		bodies, err := cluster.List(ctx, kind.apiVersion, kind.kind, "", "")
+		bodies, err := cluster.List(ctx, kind.apiVersion, kind.kind, "", "", kind.fields...)
 		switch preview.ReasonOf(err) {
 		case preview.ReasonForbidden, preview.ReasonNotServed:
 			continue
