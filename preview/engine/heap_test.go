@@ -75,7 +75,11 @@ func TestSlowHeapIsThatOfTheObjects(t *testing.T) {
 	release, schemas := preview.Release{Name: "r", Namespace: "n"}, k8s.NewSchemas()
 	planOfMany(t, schemas, application, 1)() // what is made once
 	// Of six objects each; what every plan has counts little at these sizes.
-	for _, n := range []int{400, 1600} {
+	sizes := []int{400, 1600}
+	if slowtest.Soak() {
+		sizes = append(sizes, 3333) // 20,000 objects, the most that one package may have
+	}
+	for _, n := range sizes {
 		var text strings.Builder
 		for i := range n {
 			text.WriteString("\n---\n" + fmt.Sprintf(application, i))
