@@ -49,7 +49,7 @@ func (f fieldTree) add(path string) {
 }
 
 // onlyMetadata reports whether nothing but metadata is used.
-func (f fieldTree) onlyMetadata() bool { return f != nil && len(f) == 1 && f["metadata"] != nil }
+func (f fieldTree) onlyMetadata() bool { return len(f) == 1 && f["metadata"] != nil }
 
 // reduce appends to out the JSON object in data with nothing but these fields. What is
 // left out is not decoded, which would take most of the time and memory of a list: the
