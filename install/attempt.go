@@ -55,23 +55,16 @@ type attempt struct {
 
 // objectIndex finds the objects of one plan by id.
 type objectIndex struct {
-	of *preview.Plan
-	at map[string]int
+	of   *preview.Plan
+	byID map[string]*preview.Object
 }
 
 // object returns an object of the plan, nil if the plan has no such object.
 func (x *objectIndex) object(plan *preview.Plan, id string) *preview.Object {
 	if x.of != plan {
-		x.of, x.at = plan, make(map[string]int, len(plan.Objects))
-		for i := range plan.Objects {
-			x.at[plan.Objects[i].ID] = i
-		}
+		x.of, x.byID = plan, plan.ObjectsByID()
 	}
-	at, known := x.at[id]
-	if !known {
-		return nil
-	}
-	return &plan.Objects[at]
+	return x.byID[id]
 }
 
 // object returns an object of the plan, nil if the plan has no such object.

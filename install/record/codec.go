@@ -216,17 +216,11 @@ func join(parts [][]byte, want Archive) ([]byte, error) {
 type ArchivedPlan struct {
 	*preview.Plan
 	Shapes map[string]map[string]any
-	at     map[string]int // of each object in the plan
+	byID   map[string]*preview.Object
 }
 
 // Object returns an object of the plan, nil if the plan has no such object.
-func (plan *ArchivedPlan) Object(id string) *preview.Object {
-	at, known := plan.at[id]
-	if !known {
-		return nil
-	}
-	return &plan.Objects[at]
-}
+func (plan *ArchivedPlan) Object(id string) *preview.Object { return plan.byID[id] }
 
 // decodeArchive joins and decodes the parts of a plan. The plan must have the
 // hash that the record has for it, and its facts must hash to the digest.
@@ -253,10 +247,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*ArchivedPlan, 
 			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Plan == nil {
 				return nil, errors.New("unpacking the plan: it does not begin with one")
 			}
-			plan = &ArchivedPlan{Plan: line.Plan, Shapes: map[string]map[string]any{}, at: map[string]int{}}
-			for i := range line.Plan.Objects {
-				plan.at[line.Plan.Objects[i].ID] = i
-			}
+			plan = &ArchivedPlan{Plan: line.Plan, Shapes: map[string]map[string]any{}, byID: line.Plan.ObjectsByID()}
 			continue
 		}
 		bodies.add(counted)
@@ -291,11 +282,10 @@ func (plan *ArchivedPlan) addBodies(line []byte) error {
 		return plan.addRead(read)
 	}
 	id := preview.String(body, "object")
-	at, known := plan.at[id]
-	if !known {
+	o := plan.Object(id)
+	if o == nil {
 		return fmt.Errorf("unpacking the plan: %q is not one of its objects", id)
 	}
-	o := &plan.Objects[at]
 	o.Planned, o.ResultBody = preview.Map(body, "sealed"), preview.Map(body, "result")
 	if shape := preview.Map(body, "shape"); shape != nil {
 		plan.Shapes[id] = shape

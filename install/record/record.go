@@ -213,10 +213,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	if before != nil {
 		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})
-		planned := make(map[string]*preview.Object, len(plan.Objects))
-		for i := range plan.Objects {
-			planned[plan.Objects[i].ID] = &plan.Objects[i]
-		}
+		planned := plan.ObjectsByID()
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
 			o := planned[item.Ref().ID()]

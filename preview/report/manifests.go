@@ -52,10 +52,7 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 // inStageOrder returns every object of a plan once: those of the stages in their order,
 // then the others.
 func inStageOrder(p *preview.Plan) []*preview.Object {
-	byID := make(map[string]*preview.Object, len(p.Objects))
-	for i := range p.Objects {
-		byID[p.Objects[i].ID] = &p.Objects[i]
-	}
+	byID := p.ObjectsByID()
 	var out []*preview.Object
 	take := func(id string) {
 		if o := byID[id]; o != nil {
