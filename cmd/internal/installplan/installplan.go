@@ -111,9 +111,9 @@ func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string
 		say(at.ID() + " is what was reviewed, and was approved by another user meanwhile")
 		return nil
 	}
-	uid, version := identity(plan)
+	version := preview.ResourceVersion(plan)
 	ops := []preview.PatchOp{
-		{Op: "test", Path: "/metadata/uid", Value: uid}, {Op: "test", Path: "/metadata/resourceVersion", Value: version},
+		{Op: "test", Path: "/metadata/uid", Value: preview.UID(plan)}, {Op: "test", Path: "/metadata/resourceVersion", Value: version},
 		{Op: "replace", Path: "/spec/approved", Value: true},
 	}
 	if preview.Map(plan, "metadata", "annotations") == nil {
@@ -123,7 +123,7 @@ func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string
 	}
 	if _, err := cluster.Patch(ctx, at, ops); err != nil {
 		changed, readErr := cluster.Get(ctx, at)
-		if _, now := identity(changed); readErr == nil && changed != nil && now != version {
+		if readErr == nil && changed != nil && preview.ResourceVersion(changed) != version {
 			return in.Approve(ctx, cluster, changed, say) // OLM or another user changed it: it is compared again
 		}
 		return fmt.Errorf("approving %s: %w", at.ID(), err)
@@ -323,9 +323,4 @@ func phaseText(csv map[string]any) string {
 		return "it does not exist yet"
 	}
 	return strings.TrimSuffix(preview.String(csv, "status", "phase")+": "+preview.String(csv, "status", "message"), ": ")
-}
-
-// identity returns what names exactly one version of an object.
-func identity(object map[string]any) (uid, resourceVersion string) {
-	return preview.String(object, "metadata", "uid"), preview.String(object, "metadata", "resourceVersion")
 }

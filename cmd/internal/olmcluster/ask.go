@@ -112,11 +112,6 @@ func indented(text string) string {
 	return out.String()
 }
 
-// identity returns what names exactly one version of an object.
-func identity(object map[string]any) (uid, resourceVersion string) {
-	return preview.String(object, "metadata", "uid"), preview.String(object, "metadata", "resourceVersion")
-}
-
 // notServed returns a refusal where the cluster has no OLM of that generation, else the
 // error of reading an object.
 func notServed(err error, at preview.Ref, generation string) error {

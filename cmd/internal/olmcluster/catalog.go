@@ -195,8 +195,7 @@ func (f *CatalogFlags) RemoveCatalog(ctx context.Context, s Session, name string
 	if err != nil {
 		return nil, false, err
 	}
-	uid, version := identity(object)
-	if _, err := writer.Delete(ctx, at, uid, version, preview.Background); err != nil {
+	if _, err := writer.Delete(ctx, at, preview.UID(object), preview.ResourceVersion(object), preview.Background); err != nil {
 		return nil, false, fmt.Errorf("deleting %s: %w", at.ID(), err)
 	}
 	return object, true, nil
