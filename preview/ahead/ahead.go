@@ -5,6 +5,7 @@ package ahead
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -150,7 +151,7 @@ func (c *Cluster) readObjects(ctx context.Context, preparer Preparer, p *preview
 	for i := range p.Objects {
 		refs = append(refs, p.Objects[i].Ref())
 	}
-	merged, kinds := mergedObjects(p), c.kindsByKey()
+	merged, kinds := mergedObjects(p), maps.Clone(c.kinds) // which [Cluster.Kind] takes from
 	answers := begin(c, func() map[preview.Ref]preview.ReadResult {
 		served := slices.DeleteFunc(slices.Clone(refs), func(ref preview.Ref) bool {
 			key := typeKey{ref.APIVersion, ref.Kind}
@@ -173,15 +174,6 @@ func (c *Cluster) readObjects(ctx context.Context, preparer Preparer, p *preview
 	for _, ref := range refs {
 		c.objects[ref] = answers
 	}
-}
-
-// kindsByKey returns a copy of the map of kinds, which [Cluster.Kind] takes from.
-func (c *Cluster) kindsByKey() map[typeKey]func() map[typeKey]kindAnswer {
-	out := make(map[typeKey]func() map[typeKey]kindAnswer, len(c.kinds))
-	for key, answers := range c.kinds {
-		out[key] = answers
-	}
-	return out
 }
 
 // mergedObjects returns which objects are merged where they exist: all if the cluster is
