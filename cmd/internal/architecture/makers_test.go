@@ -63,7 +63,9 @@ var makers = map[string][2]string{
 	"cmd/internal/olmplugin olmv1Command.answer":         {"TestTheOtherPluginsWordsAreUnderstood"},
 	"cmd/internal/requestfile joined":                    {ofRefusals, "a directory without objects, as a request file"},
 	"cmd/piped-plugin stageRun.plan":                     {"TestClusterSignedApprovalsAreRequired"},
-	"install writer.addLockAdvice":                       {ofRefusals, "a rollout that failed"}, // the same command
+	"install DeniedError":                                {"TestClusterExceededQuotaIsNoMissingRight"}, // opens an editor; compared with the quota's name
+	"install quotaAdvice":                                {"TestClusterExceededQuotaIsNoMissingRight"}, // the same command
+	"install writer.addLockAdvice":                       {ofRefusals, "a rollout that failed"},        // the same command
 	"install waiter.rolloutError":                        {ofRefusals, "a rollout that failed"},
 	"install/history lostNewest":                         {ofRefusals, "a release whose newest record is gone"},
 	"install/history adviseList":                         {ofRefusals, "a release that is not there"},
@@ -133,7 +135,7 @@ var makers = map[string][2]string{
 }
 
 // kubectlVerb is in a text that names a command of kubectl itself.
-var kubectlVerb = regexp.MustCompile(`\bkubectl (?:get|describe|delete|rollout|patch|label|annotate|scale|wait|logs|apply|create|auth|config|explain) `)
+var kubectlVerb = regexp.MustCompile(`\bkubectl (?:get|describe|delete|rollout|patch|label|annotate|scale|wait|logs|apply|create|auth|config|explain|edit) `)
 
 // madeCommands returns how many commands a part of a source makes.
 func madeCommands(node ast.Node) (n int) {
