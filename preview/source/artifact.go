@@ -186,8 +186,7 @@ func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind Art
 	files, unreadable = map[string][]byte{}, map[string]error{}
 	for _, d := range found {
 		digest := d.Digest.String()
-		// Some registries list an artifact by the type of its config.
-		if d.ArtifactType != kind.Type && d.ArtifactType != "" && d.ArtifactType != string(emptyConfig) || !ref.IsDigest(digest) {
+		if d.ArtifactType != kind.Type && !listedWithoutType(d) || !ref.IsDigest(digest) {
 			continue
 		}
 		if len(files)+len(unreadable) >= maxReferring {
@@ -205,6 +204,13 @@ func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind Art
 		}
 	}
 	return files, unreadable, nil
+}
+
+// listedWithoutType reports whether an artifact is listed without its type, or by the type
+// of its empty config, as cosign 2 and other clients of go-containerregistry list it for
+// registries without the referrers API. Its manifest has the type.
+func listedWithoutType(d v1.Descriptor) bool {
+	return d.ArtifactType == "" || d.ArtifactType == string(emptyConfig)
 }
 
 // errOtherArtifact is the error for an artifact of another type than the wanted one.

@@ -17,12 +17,14 @@ import (
 // manifest is an image manifest or index of OCI or Docker schema 2, distinguished by
 // its content and not by the media type in the response, which no digest covers.
 type manifest struct {
-	SchemaVersion int64           `json:"schemaVersion"`
-	MediaType     string          `json:"mediaType"`
-	Config        *v1.Descriptor  `json:"config"`
-	Layers        []v1.Descriptor `json:"layers"`
-	Manifests     []v1.Descriptor `json:"manifests"`
-	FSLayers      json.RawMessage `json:"fsLayers"` // schema 1
+	SchemaVersion int64             `json:"schemaVersion"`
+	MediaType     string            `json:"mediaType"`
+	ArtifactType  string            `json:"artifactType"`
+	Annotations   map[string]string `json:"annotations"`
+	Config        *v1.Descriptor    `json:"config"`
+	Layers        []v1.Descriptor   `json:"layers"`
+	Manifests     []v1.Descriptor   `json:"manifests"`
+	FSLayers      json.RawMessage   `json:"fsLayers"` // schema 1
 }
 
 func parseManifest(data []byte, l filetree.Limits) (*manifest, error) {

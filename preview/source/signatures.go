@@ -194,6 +194,9 @@ func (s imageReader) list(ctx context.Context, from referrerLister, digest strin
 	if len(referrers) > maxReferrers {
 		return l, &UnreadableSignature{fmt.Errorf("%d manifests refer to it; at most %d are read", len(referrers), maxReferrers)}
 	}
+	if err := s.nameTypes(ctx, from, referrers); err != nil {
+		errs = append(errs, err)
+	}
 	for _, d := range referrers {
 		if ref.IsDigest(d.Digest.String()) && len(d.ArtifactType) <= maxArtifactType {
 			r := preview.Referrer{ArtifactType: d.ArtifactType, Digest: d.Digest.String()}
@@ -205,6 +208,35 @@ func (s imageReader) list(ctx context.Context, from referrerLister, digest strin
 	}
 	l.sort()
 	return l, firstOf(errs)
+}
+
+// nameTypes reads the manifests of referrers that are listed without their type, and sets
+// it and their annotations: one of them may be a signature. What has no manifest of a
+// known form is none, and stays as it is.
+func (s imageReader) nameTypes(ctx context.Context, from blobReader, referrers []v1.Descriptor) error {
+	var group tasks.Group
+	errs := make([]error, len(referrers))
+	read := 0
+	for i, d := range referrers {
+		if !listedWithoutType(d) || !ref.IsDigest(d.Digest.String()) {
+			continue
+		}
+		if read++; read > maxSignatures {
+			return &UnreadableSignature{fmt.Errorf("more than %d manifests are listed without their type", maxSignatures)}
+		}
+		group.Go(func() error {
+			m, err := s.oneManifest(ctx, from, d.Digest.String())
+			if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, bounded.ErrTooLarge) {
+				return nil
+			}
+			if errs[i] = err; err == nil && m.ArtifactType != "" {
+				referrers[i].ArtifactType, referrers[i].Annotations = m.ArtifactType, m.Annotations
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // every error is in errs
+	return firstOf(errs)
 }
 
 func (l *referrerListing) add(r preview.Referrer) {

@@ -92,22 +92,46 @@ func TestSignaturesAreFoundByTagAndByReferrerAndAgainOffline(t *testing.T) {
 	}
 }
 
+// A client maintains the list of such a registry. cosign 2.6 writes the type of the empty
+// config as that of the artifact.
 func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
-	registry := sourcetest.TLS(t, withoutReferrers)
-	digest := push(t, registry, "org/b:v1", bundleDir(), nil)
-	bundle := registry.Refer(t, "org/b", digest, sigstoreBundle, signature(sigstoreBundle, "one"))
-	index, err := json.Marshal(map[string]any{
-		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
-		"manifests": []any{map[string]any{"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": bundle, "size": 1, "artifactType": sigstoreBundle}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	registry.Manifest(t, "org/b", strings.Replace(digest, ":", "-", 1), "application/vnd.oci.image.index.v1+json", index)
-	f := source.New(registry.Options(t))
-	signatures, _, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
-	if got := payloads(signatures); err != nil || len(got) != 1 {
-		t.Errorf("got %q, %v", got, err)
+	for name, listedAs := range map[string]string{
+		"listed by its type": sigstoreBundle, "by the type of its empty config": "application/vnd.oci.empty.v1+json", "without a type": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			registry := sourcetest.TLS(t, withoutReferrers)
+			digest := push(t, registry, "org/b:v1", bundleDir(), nil)
+			bundle := registry.Refer(t, "org/b", digest, sigstoreBundle, signature(sigstoreBundle, "one"))
+			other := registry.Refer(t, "org/b", digest, spdx, signature(spdx, "not read"))
+			var manifests []any
+			for _, d := range []string{bundle, other} {
+				manifests = append(manifests, map[string]any{"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": d, "size": 1, "artifactType": listedAs})
+			}
+			index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": manifests})
+			if err != nil {
+				t.Fatal(err)
+			}
+			registry.Manifest(t, "org/b", strings.Replace(digest, ":", "-", 1), "application/vnd.oci.image.index.v1+json", index)
+			f := source.New(registry.Options(t))
+			signatures, referrers, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			types := []string{}
+			for _, r := range referrers {
+				types = append(types, r.ArtifactType)
+			}
+			wantTypes := []string{spdx, sigstoreBundle}
+			if listedAs == sigstoreBundle {
+				wantTypes = []string{sigstoreBundle, sigstoreBundle} // what is listed with a type is not asked again
+			}
+			if !slices.Equal(types, wantTypes) {
+				t.Errorf("the types are %q, want %q", types, wantTypes)
+			}
+			if got := payloads(signatures); len(got) < 1 || !slices.Contains(got, sigstoreBundle+" one one") {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
 }
 
