@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -28,8 +29,15 @@ func TestClusterOLMScripts(t *testing.T) {
 	}
 	sandboxtest.Binary(t) // skips or fails visibly
 	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "olm"), Setup: setupCluster(t), Cmds: commands(t), Condition: conditions(t),
+		Dir: scripts(t, "olm"), Setup: setupCluster(t), Cmds: olmCommands(t), Condition: conditions(t),
 	})
+}
+
+// olmCommands are the commands of scripts, and one more.
+func olmCommands(t testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
+	all := commands(t)
+	all["onscreen"] = onScreenCommand(t)
+	return all
 }
 
 func olmProgram(t testing.TB, name string) string { return filepath.Join(root(t), "bin", "olm-"+name) }
@@ -103,5 +111,45 @@ func unpackedCommand(t testing.TB) func(*testscript.TestScript, bool, []string) 
 		if said, err := c.CombinedOutput(); err != nil {
 			ts.Fatalf("%v: %s", err, said)
 		}
+	}
+}
+
+// inScript is a test whose failures are those of a script.
+type inScript struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (s inScript) Helper()                           {}
+func (s inScript) Fatal(args ...any)                 { s.ts.Fatalf("%s", fmt.Sprint(args...)) }
+func (s inScript) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args...) }
+func (s inScript) Errorf(format string, args ...any) { s.ts.Fatalf(format, args...) }
+
+// onscreen NAME COMMAND is a person in a terminal, who looks at what has to be looked at
+// and approves by the name NAME. What the screen showed first and last is in review.screen
+// and end.screen.
+func onScreenCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		name, command := args[0], strings.Join(args[1:], " ")
+		p := newPane(inScript{t, ts}, 120, 36, "KUBECONFIG="+ts.Getenv("KUBECONFIG"))
+		p.run(command + "; echo exit=$?")
+		review := p.wait("REVIEW")
+		looked := time.Time{}
+		p.until("the question", func(screen string) bool {
+			if strings.Contains(screen, "Nothing has been changed yet.") {
+				return true
+			}
+			if time.Since(looked) > time.Second {
+				p.keys("a", "Space") // leads to what is left to look at, and marks it
+				looked = time.Now()
+			}
+			return false
+		})
+		p.typeName(name)
+		p.keys("Enter")
+		end := p.wait("exit=0")
+		p.sane()
+		ts.Check(os.WriteFile(ts.MkAbs("review.screen"), []byte(review), 0o600))
+		ts.Check(os.WriteFile(ts.MkAbs("end.screen"), []byte(end), 0o600))
 	}
 }

@@ -22,7 +22,7 @@ const patience = 2 * time.Minute
 
 // pane is a shell in a real terminal.
 type pane struct {
-	t      *testing.T
+	t      testing.TB
 	socket string
 	dir    string
 	box    *sandbox.Sandbox // nil without a cluster
@@ -30,7 +30,7 @@ type pane struct {
 
 // newPane starts tmux with a shell in an empty directory, or skips when there
 // is no tmux: in CI there must be.
-func newPane(t *testing.T, width, height int, env ...string) *pane {
+func newPane(t testing.TB, width, height int, env ...string) *pane {
 	t.Helper()
 	slowtest.Skip(t, "tests in a terminal")
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -303,7 +303,7 @@ func TestTerminalLeavingTheReviewAppliesNothing(t *testing.T) {
 	}
 }
 
-func sendSignal(t *testing.T, name, pid string) {
+func sendSignal(t testing.TB, name, pid string) {
 	t.Helper()
 	if out, err := exec.Command("kill", name, pid).CombinedOutput(); err != nil {
 		t.Fatalf("kill %s: %v\n%s", name, err, out)

@@ -110,7 +110,7 @@ func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 }
 
 // until waits for something that happens in the cluster by itself.
-func until(t *testing.T, what string, ok func() bool) {
+func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
