@@ -18,7 +18,7 @@ import (
 )
 
 // planWith plans with other choices than the default.
-func (w *world) planWith(t *testing.T, choose func(*engine.Options), contents ...planned.Content) *preview.Plan {
+func (w *world) planWith(t testing.TB, choose func(*engine.Options), contents ...planned.Content) *preview.Plan {
 	t.Helper()
 	opts := w.planOptions(t)
 	choose(&opts)

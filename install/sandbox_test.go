@@ -29,12 +29,12 @@ type world struct {
 
 // newWorld connects as a cluster administrator of a name that no other test
 // uses, so that the audit log tells their writes apart.
-func newWorld(t *testing.T, name string) *world {
+func newWorld(t testing.TB, name string) *world {
 	t.Helper()
 	return newWorldIn(t, sandboxtest.Start(t), name)
 }
 
-func newWorldIn(t *testing.T, sb *sandbox.Sandbox, name string) *world {
+func newWorldIn(t testing.TB, sb *sandbox.Sandbox, name string) *world {
 	t.Helper()
 	w := &world{
 		schemas: k8s.NewSchemas(), sandbox: sb, user: name + "-admin",
@@ -44,7 +44,7 @@ func newWorldIn(t *testing.T, sb *sandbox.Sandbox, name string) *world {
 	return w
 }
 
-func connect(t *testing.T, kubeconfig string) *k8s.Client {
+func connect(t testing.TB, kubeconfig string) *k8s.Client {
 	t.Helper()
 	client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: kubeconfig})
 	if err != nil {
@@ -54,13 +54,13 @@ func connect(t *testing.T, kubeconfig string) *k8s.Client {
 }
 
 // content seals manifests as one package.
-func (w *world) content(t *testing.T, version string, manifests ...string) planned.Content {
+func (w *world) content(t testing.TB, version string, manifests ...string) planned.Content {
 	t.Helper()
 	return w.contentAsking(t, version, nil, manifests...)
 }
 
 // contentAsking is content whose templates were given answers of the cluster.
-func (w *world) contentAsking(t *testing.T, version string, answers []preview.ClusterRead, manifests ...string) planned.Content {
+func (w *world) contentAsking(t testing.TB, version string, answers []preview.ClusterRead, manifests ...string) planned.Content {
 	t.Helper()
 	out := &format.Output{Resolved: preview.Parameters{ClusterReads: answers}}
 	for i, text := range manifests {
@@ -86,7 +86,7 @@ func (w *world) contentAsking(t *testing.T, version string, answers []preview.Cl
 }
 
 // plan plans contents on top of what is installed; none plans the removal.
-func (w *world) plan(t *testing.T, contents ...planned.Content) *preview.Plan {
+func (w *world) plan(t testing.TB, contents ...planned.Content) *preview.Plan {
 	t.Helper()
 	return w.planWith(t, func(o *engine.Options) {
 		if len(contents) == 0 {
@@ -96,7 +96,7 @@ func (w *world) plan(t *testing.T, contents ...planned.Content) *preview.Plan {
 }
 
 // planOptions are those of a plan on top of what is installed.
-func (w *world) planOptions(t *testing.T) engine.Options {
+func (w *world) planOptions(t testing.TB) engine.Options {
 	t.Helper()
 	opts := engine.Options{
 		Release: w.release, Apply: preview.DefaultOptions(), Schemas: w.schemas,
@@ -122,7 +122,7 @@ func byDigest(plan *preview.Plan) record.Approval {
 	return record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
 }
 
-func (w *world) options(t *testing.T) install.Options {
+func (w *world) options(t testing.TB) install.Options {
 	return install.Options{
 		Schemas: w.schemas, Holder: t.Name(), ToolVersion: "0.0.1", RolloutTimeout: time.Minute,
 		Sink: func(e install.Event) {
@@ -132,7 +132,7 @@ func (w *world) options(t *testing.T) install.Options {
 }
 
 // apply applies a plan by its digest and expects success.
-func (w *world) apply(t *testing.T, plan *preview.Plan) *record.Receipt {
+func (w *world) apply(t testing.TB, plan *preview.Plan) *record.Receipt {
 	t.Helper()
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *world) apply(t *testing.T, plan *preview.Plan) *record.Receipt {
 }
 
 // read returns a live object, nil when it does not exist.
-func (w *world) read(t *testing.T, apiVersion, kind, namespace, name string) map[string]any {
+func (w *world) read(t testing.TB, apiVersion, kind, namespace, name string) map[string]any {
 	t.Helper()
 	body, err := w.Get(context.WithoutCancel(t.Context()), preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *world) read(t *testing.T, apiVersion, kind, namespace, name string) map
 }
 
 // writes returns what this world's user persisted, verb and path.
-func (w *world) writes(t *testing.T) []string {
+func (w *world) writes(t testing.TB) []string {
 	t.Helper()
 	var out []string
 	for _, e := range sandboxtest.Mutations(t, w.sandbox, w.user) {

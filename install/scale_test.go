@@ -94,7 +94,7 @@ spec: {version: "$V"}
 
 // mixture seals n objects and a CRD. Of twenty, eight are ConfigMaps and eight custom resources.
 // changed says which twenties have the version's value; the others have "1".
-func (w *world) mixture(t *testing.T, n int, version string, changed func(i int) bool) planned.Content {
+func (w *world) mixture(t testing.TB, n int, version string, changed func(i int) bool) planned.Content {
 	t.Helper()
 	group := w.release.Name + ".example.com"
 	var all strings.Builder
@@ -160,7 +160,7 @@ func verbOf(e sandbox.AuditEvent) string {
 	return e.Verb
 }
 
-func processorTime(t *testing.T) time.Duration {
+func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
