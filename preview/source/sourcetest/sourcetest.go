@@ -5,15 +5,25 @@ package sourcetest
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
 	"log"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -41,6 +51,11 @@ func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile 
 	t.Helper()
 	server = httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	certificate, err := localhost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	caFile = filepath.Join(t.TempDir(), "ca.pem")
@@ -50,6 +65,25 @@ func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile 
 	}
 	return server, caFile
 }
+
+// localhost is the certificate of the servers of a test program, for the names that that
+// of httptest is for. httptest's key is RSA: each handshake with it takes a millisecond of
+// processor time, a third of what reading from a registry took.
+var localhost = sync.OnceValues(func() (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		DNSNames: []string{"example.com", "localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+})
 
 // Plain starts a registry without TLS, which stops with the test.
 func Plain(t testing.TB, front ...Middleware) Registry {
