@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
@@ -116,12 +117,13 @@ func TestARemoteBaseIsReadByItsCommit(t *testing.T) {
 
 func TestABuildReadsAFewRemoteBases(t *testing.T) {
 	host, caFile, git := gitServer(t)
-	commit := git("rev-parse", "HEAD")
+	commit, repo := git("rev-parse", "HEAD"), git("rev-parse", "--show-toplevel")
 	text := "resources:\n"
 	for i := range 33 {
 		name := "more-" + strconv.Itoa(i)
-		git("init", "-q", "--bare", "../"+name)
-		git("push", "-q", "../"+name, "HEAD:refs/heads/main")
+		if err := os.Symlink(repo, filepath.Join(filepath.Dir(repo), name)); err != nil {
+			t.Fatal(err)
+		}
 		text += "- 'https://" + host + "/org/" + name + "//base?ref=" + commit + "'\n"
 	}
 	p := offline(t, config.Config{})
@@ -133,9 +135,24 @@ func TestABuildReadsAFewRemoteBases(t *testing.T) {
 	}
 }
 
-// A refusal ends with the complete command that would work: it is run as it is printed,
-// but for this program, which plans what the command names.
-func TestTheCommandsOfRefusalsWork(t *testing.T) {
+// refusedCase is content that is refused, and what the command takes that the refusal ends with.
+type refusedCase struct {
+	name  string
+	files map[string]string
+	dir   string // what is planned first
+	tool  string // which the command takes
+	edits string // a script of sed, as the editor
+}
+
+func TestTheCommandOfARefusalWorks(t *testing.T) {
+	host, caFile, _ := gitServer(t)
+	t.Setenv("GIT_SSL_CAINFO", caFile)
+	refusedCase{"a base by its branch", map[string]string{"kustomization.yaml": "resources: ['https://" + host + "/org/repo//base?ref=main']"}, "", "sed", ""}.run(t, caFile)
+}
+
+// What TestTheCommandOfARefusalWorks shows for one refusal, for all of them.
+func TestSlowTheCommandsOfRefusalsWork(t *testing.T) {
+	slowtest.Skip(t, "the commands of all refusals, which take git, kubectl and thousands of files")
 	host, caFile, git := gitServer(t)
 	repo, commit := "https://"+host+"/org/repo//", git("rev-parse", "HEAD")
 	base := repo + "base?ref="
@@ -152,13 +169,7 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 	t.Setenv("GIT_SSL_CAINFO", caFile)
 	const chart = "apiVersion: v2\nname: NAME\nversion: 1.2.3\n"
 	parent := chart + "dependencies: [{name: db, version: 1.x, repository: 'file://../db'}]\n"
-	for _, c := range []struct {
-		name  string
-		files map[string]string
-		dir   string // what is planned first
-		tool  string // which the command takes
-		edits string // a script of sed, as the editor
-	}{
+	for _, c := range []refusedCase{
 		{"a base by its branch, without a network", map[string]string{"kustomization.yaml": "resources: ['" + base + "main']"}, "", "git", ""},
 		{"a base without a branch, without a network", map[string]string{"kustomization.yaml": "resources: ['" + repo + "base']"}, "", "git", ""},
 		{"a base by its commit, without a network", map[string]string{"kustomization.yaml": "resources: ['" + base + commit + "']"}, "", "git", ""},
@@ -193,61 +204,66 @@ func TestTheCommandsOfRefusalsWork(t *testing.T) {
 			"db/Chart.yaml": strings.Replace(chart, "NAME", "db", 1), "db/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: db}\n",
 		}, "web", "helm", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if _, err := exec.LookPath(c.tool); err != nil {
-				t.Skipf("skipped: %s is not installed", c.tool)
-			}
-			p := offline(t, config.Config{})
-			p.Source.PrivateAddresses = []string{"127.0.0.1"}
-			if !strings.HasSuffix(c.name, "without a network") {
-				p.Source.CAFile = caFile
-			}
-			t.Setenv("EDITOR", "sed -i -e "+c.edits)
-			dir := files(t, c.files)
-			_, err := planOf(t, p, filepath.Join(dir, c.dir), "shop")
-			if err == nil {
-				t.Fatal("it is not refused")
-			}
-			text := strings.Replace(err.Error(), "cp -r CHART ", "cp -r "+dir+"/CHART ", 1)
-			if first, wide, found := strings.Cut(text, "; or, if "); found {
-				beside, _, _ := strings.Cut(wide, " is there: ")
-				if _, err := os.Stat(beside); err != nil {
-					text = first
-				}
-			}
-			const command = "kubectl operator preview "
-			at := strings.LastIndex(text, command)
-			if at < 0 {
-				t.Fatalf("no command: %v", err)
-			}
-			p.Source.CAFile = caFile
-			before, after := text[:at], text[at+len(command):]
-			if shell := shellOf(before); shell != "" {
-				if out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimSuffix(strings.TrimSpace(shell), "&&")).CombinedOutput(); err != nil {
-					t.Fatalf("%s: %v: %s", shell, err, out)
-				}
-			}
-			words := strings.Fields(after)
-			within := ""
-			switch {
-			case len(words) == 3 && words[2] == "--format=plain":
-				p.Content.Format = "plain"
-			case len(words) == 4 && words[2] == "--path":
-				within = words[3]
-			case len(words) == 4 && words[2] == "--set":
-				p.Render.Set = words[3:]
-			case len(words) != 2 || words[1] != "shop":
-				t.Fatalf("arguments %q", words)
-			}
-			request, err := p.Request(words[0], "shop")
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Path = within
-			if _, err := p.Plan(t.Context(), request, nil); err != nil {
-				t.Error(err)
-			}
-		})
+		t.Run(c.name, func(t *testing.T) { c.run(t, caFile) })
+	}
+}
+
+// run plans content that is refused, runs the command that the refusal ends with as it is
+// printed, but for this program, and plans what the command names.
+func (c refusedCase) run(t *testing.T, caFile string) {
+	t.Helper()
+	if _, err := exec.LookPath(c.tool); err != nil {
+		t.Skipf("skipped: %s is not installed", c.tool)
+	}
+	p := offline(t, config.Config{})
+	p.Source.PrivateAddresses = []string{"127.0.0.1"}
+	if !strings.HasSuffix(c.name, "without a network") {
+		p.Source.CAFile = caFile
+	}
+	t.Setenv("EDITOR", "sed -i -e "+c.edits)
+	dir := files(t, c.files)
+	_, err := planOf(t, p, filepath.Join(dir, c.dir), "shop")
+	if err == nil {
+		t.Fatal("it is not refused")
+	}
+	text := strings.Replace(err.Error(), "cp -r CHART ", "cp -r "+dir+"/CHART ", 1)
+	if first, wide, found := strings.Cut(text, "; or, if "); found {
+		beside, _, _ := strings.Cut(wide, " is there: ")
+		if _, err := os.Stat(beside); err != nil {
+			text = first
+		}
+	}
+	const command = "kubectl operator preview "
+	at := strings.LastIndex(text, command)
+	if at < 0 {
+		t.Fatalf("no command: %v", err)
+	}
+	p.Source.CAFile = caFile
+	before, after := text[:at], text[at+len(command):]
+	if shell := shellOf(before); shell != "" {
+		if out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.TrimSuffix(strings.TrimSpace(shell), "&&")).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", shell, err, out)
+		}
+	}
+	words := strings.Fields(after)
+	within := ""
+	switch {
+	case len(words) == 3 && words[2] == "--format=plain":
+		p.Content.Format = "plain"
+	case len(words) == 4 && words[2] == "--path":
+		within = words[3]
+	case len(words) == 4 && words[2] == "--set":
+		p.Render.Set = words[3:]
+	case len(words) != 2 || words[1] != "shop":
+		t.Fatalf("arguments %q", words)
+	}
+	request, err := p.Request(words[0], "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Path = within
+	if _, err := p.Plan(t.Context(), request, nil); err != nil {
+		t.Error(err)
 	}
 }
 
