@@ -47,7 +47,8 @@ func corpusInput(t testing.TB, dir string) format.Input {
 	return in
 }
 
-func TestEveryChartOfTheCorpusLoadsOrSaysWhyNot(t *testing.T) {
+func TestSlowEveryChartOfTheCorpusLoadsOrSaysWhyNot(t *testing.T) {
+	slowtest.Skip(t, "the charts of the corpus")
 	root := corpustest.Dir(t, "charts")
 	found, err := filepath.Glob(filepath.Join(root, "*", "*"))
 	if err != nil || len(found) != len(corpus) {

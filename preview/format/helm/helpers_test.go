@@ -27,8 +27,11 @@ func chartOf(pairs ...string) fstest.MapFS {
 }
 
 // configMap is a template with one value.
-func configMap(value string) string {
-	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: demo}\ndata:\n  v: " + value + "\n"
+func configMap(value string) string { return named("demo", value) }
+
+// named is configMap with a name.
+func named(name, value string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata:\n  v: " + value + "\n"
 }
 
 func input(content fs.FS) format.Input {

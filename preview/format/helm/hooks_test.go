@@ -16,7 +16,7 @@ func hookOf(events, weight string) string {
 
 func TestHooksBelongToAPhaseByWhatThePlanDoes(t *testing.T) {
 	pre, post := &preview.Hook{Phase: preview.HookPre, Weight: -5}, &preview.Hook{Phase: preview.HookPost, Weight: -5}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		events           string
 		install, upgrade *preview.Hook
 	}{
@@ -30,27 +30,40 @@ func TestHooksBelongToAPhaseByWhatThePlanDoes(t *testing.T) {
 		"before a delete and a rollback": {"pre-delete,post-rollback", nil, nil},
 		"a definition of Helm 2":         {"crd-install", nil, nil},
 		"of a moment that there is not":  {"whenever", nil, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, upgrade := range []bool{false, true} {
-				in := input(chartOf("templates/a.yaml", hookOf(c.events, "-5")))
-				in.Upgrade = upgrade
-				want := c.install
-				if upgrade {
-					want = c.upgrade
-				}
-				out := renderChart(t, in)
-				notRun := notesOf(out.Notes, rules.HookNotRun.Name)
-				switch {
-				case want == nil:
-					if len(out.Objects) != 0 || len(notRun) != 1 || !strings.HasPrefix(notRun[0], "batch/Job/here/job: it runs at ") {
-						t.Errorf("upgrade %v: %d objects, notes %v", upgrade, len(out.Objects), notRun)
-					}
-				case len(out.Objects) != 1 || len(notRun) != 0 || *out.Objects[0].Hook != *want:
-					t.Errorf("upgrade %v: %+v, notes %v", upgrade, out.Objects, notRun)
-				}
+	}
+	var templates []string
+	for name, c := range cases {
+		job := strings.ReplaceAll(strings.ToLower(name), " ", "-")
+		templates = append(templates, "templates/"+job+".yaml", strings.Replace(hookOf(c.events, "-5"), "name: job", "name: "+job, 1))
+	}
+	for _, upgrade := range []bool{false, true} {
+		in := input(chartOf(templates...)) // of all hooks: a rendering is a process
+		in.Upgrade = upgrade
+		out := renderChart(t, in)
+		hooks := map[string]*preview.Hook{}
+		for _, o := range out.Objects {
+			hooks[preview.String(o.Body, "metadata", "name")] = o.Hook
+		}
+		notRun := notesOf(out.Notes, rules.HookNotRun.Name)
+		if len(hooks)+len(notRun) != len(cases) {
+			t.Errorf("upgrade %v: %d hooks, and %q are not run, of %d", upgrade, len(hooks), notRun, len(cases))
+		}
+		for name, c := range cases {
+			want := c.install
+			if upgrade {
+				want = c.upgrade
 			}
-		})
+			job := strings.ReplaceAll(strings.ToLower(name), " ", "-")
+			noted := slices.ContainsFunc(notRun, func(n string) bool { return strings.HasPrefix(n, "batch/Job/here/"+job+": it runs at ") })
+			switch hook, runs := hooks[job]; {
+			case want == nil:
+				if runs || !noted {
+					t.Errorf("%s, upgrade %v: hook %+v, notes %q", name, upgrade, hook, notRun)
+				}
+			case !runs || noted || *hook != *want:
+				t.Errorf("%s, upgrade %v: hook %+v, want %+v, notes %q", name, upgrade, hook, want, notRun)
+			}
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // Each function that reads a clock or a random source.
 func TestAValueFromAClockOrARandomSourceIsFound(t *testing.T) {
+	var templates, want []string
 	for name, template := range map[string]string{
 		"now":               `{{ now | date "2006-01-02" }}`,
 		"now by the year":   `{{ now | date "2006" | quote }}`,
@@ -40,17 +41,23 @@ func TestAValueFromAClockOrARandomSourceIsFound(t *testing.T) {
 		"encryptAES":        `{{ encryptAES "01234567890123456789012345678901" "x" }}`,
 		"in a template":     `{{ tpl "{{ uuidv4 }}" . }}`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			out := renderChart(t, input(chartOf("templates/a.yaml", configMap(template))))
-			want := []string{"core/ConfigMap/here/demo: .data.v comes from a clock or a random source: a second rendering gave another value"}
-			if got := notesOf(out.Notes, rules.Nondeterministic.Name); !slices.Equal(got, want) {
-				t.Errorf("got %q for %v", got, out.Objects[0].Body)
-			}
-		})
+		object := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
+		templates = append(templates, "templates/"+object+".yaml", named(object, template))
+		want = append(want, "core/ConfigMap/here/"+object+": .data.v comes from a clock or a random source: a second rendering gave another value")
+	}
+	// One chart with all of them: a rendering is a process.
+	out := renderChart(t, input(chartOf(templates...)))
+	got := notesOf(out.Notes, rules.Nondeterministic.Name)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
 func TestWhatFollowsFromTheContentAloneIsNotSuspected(t *testing.T) {
+	var templates []string
+	want := map[string]string{} // by the name of the object
 	for name, c := range map[string]struct{ template, want string }{
 		"a date that is given":  {`{{ dateInZone "2006-01-02 15:04" (toDate "2006-01-02" "2020-02-03") "UTC" }}`, "2020-02-03 00:00"},
 		"a date in a zone":      {`{{ dateInZone "15:04" (toDate "2006-01-02" "2020-02-03") "America/New_York" | quote }}`, "19:00"},
@@ -63,15 +70,22 @@ func TestWhatFollowsFromTheContentAloneIsNotSuspected(t *testing.T) {
 		"random and not used":   {`{{ $x := randAlphaNum 8 }}{{ len $x }}x`, "8x"},
 		"a shuffle of one":      {`{{ shuffle "x" }}`, "x"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			out := renderChart(t, input(chartOf("templates/a.yaml", configMap(c.template))))
-			if got := notesOf(out.Notes, rules.Nondeterministic.Name); len(got) != 0 {
-				t.Errorf("suspected: %q", got)
-			}
-			if got := preview.String(out.Objects[0].Body, "data", "v"); got != c.want && name != "derivePassword" {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
+		object := strings.ToLower(strings.ReplaceAll(name, " ", "-"))
+		templates = append(templates, "templates/"+object+".yaml", named(object, c.template))
+		want[object] = c.want
+	}
+	out := renderChart(t, input(chartOf(templates...)))
+	if got := notesOf(out.Notes, rules.Nondeterministic.Name); len(got) != 0 {
+		t.Errorf("suspected: %q", got)
+	}
+	if len(out.Objects) != len(want) {
+		t.Errorf("%d objects, want %d", len(out.Objects), len(want))
+	}
+	for _, o := range out.Objects {
+		name := preview.String(o.Body, "metadata", "name")
+		if got := preview.String(o.Body, "data", "v"); got != want[name] && name != "derivepassword" {
+			t.Errorf("%s: got %q, want %q", name, got, want[name])
+		}
 	}
 }
 
