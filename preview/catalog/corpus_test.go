@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
@@ -45,7 +46,8 @@ func loadCorpus(t testing.TB, name string) *Catalog {
 	return c
 }
 
-func TestEveryPackageOfTheRealCatalogsResolvesOrSaysWhyNot(t *testing.T) {
+func TestSlowEveryPackageOfTheRealCatalogsResolvesOrSaysWhyNot(t *testing.T) {
+	slowtest.Skip(t, "the catalogs of the corpus")
 	tests := []struct {
 		catalog  string
 		packages int

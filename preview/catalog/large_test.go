@@ -18,7 +18,7 @@ import (
 // what a small one takes for each bundle, one of 70,000 is far below its limit.
 func TestACatalogTakesLittleForEachBundle(t *testing.T) {
 	const (
-		bundleBytes = 30_000
+		bundleBytes = 10_000
 		held        = 50    // bytes for each bundle, in an open catalog
 		made        = 1_000 // bytes for each bundle that are allocated by the first reading
 	)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -144,7 +145,8 @@ func TestLookAlikesAreThoseThatAreBetterKnownOrElsewhere(t *testing.T) {
 }
 
 // The rule is worth nothing when people learn to look past it.
-func TestFewNamesOfRealCatalogsRaiseAnAlarm(t *testing.T) {
+func TestSlowFewNamesOfRealCatalogsRaiseAnAlarm(t *testing.T) {
+	slowtest.Skip(t, "the catalogs of the corpus")
 	for catalogs, want := range map[string][]string{
 		"community-operators-derived":                           {"flux"},
 		"openshift-community-v4.19":                             nil,

@@ -85,7 +85,7 @@ func TestNoFloodOfFindingsHidesTheWorst(t *testing.T) {
 		}
 	}
 	var bodies []map[string]any
-	for i := range 1500 {
+	for i := range 400 {
 		bodies = append(bodies, workload(fmt.Sprintf("aaa-%04d", i), map[string]any{"hostNetwork": true, "containers": []any{map[string]any{"name": "c", "image": "a:v1"}}}))
 	}
 	bodies = append(bodies, workload("zzz", map[string]any{"containers": []any{map[string]any{"name": "c", "image": "a:v1", "securityContext": map[string]any{"privileged": true}}}}))

@@ -123,7 +123,7 @@ func TestDefinitionsThatCannotBeUsedAreToldApartFromObjects(t *testing.T) {
 	}
 }
 
-// Twenty thousand objects take seconds, and no more memory than one.
+// Five thousand objects take a second, and no more memory than one.
 func TestManyObjectsTakeLittleTimeAndMemory(t *testing.T) {
 	checker := schema.NewChecker(parse(t, definition), parse(t, strings.ReplaceAll(definition, "minimum: 1", "minimum: 2")))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -132,7 +132,7 @@ func TestManyObjectsTakeLittleTimeAndMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start, refused := time.Now(), 0
-	for i := range 20_000 {
+	for i := range 5_000 {
 		verdict, err := checker.Check(ctx, map[string]any{
 			"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": fmt.Sprint(i)},
 			"spec": map[string]any{"size": int64(1 + i%2), "members": []any{map[string]any{"key": "a"}, map[string]any{"key": "b"}}},
@@ -144,11 +144,11 @@ func TestManyObjectsTakeLittleTimeAndMemory(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	t.Logf("20,000 objects in %v", time.Since(start).Round(time.Millisecond))
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 16<<20 {
+	t.Logf("5,000 objects in %v", time.Since(start).Round(time.Millisecond))
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 4<<20 {
 		t.Errorf("the heap grew by %d bytes", grown)
 	}
-	if refused != 10_000 {
+	if refused != 2_500 {
 		t.Errorf("%d refused", refused)
 	}
 }

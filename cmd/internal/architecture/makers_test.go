@@ -23,7 +23,7 @@ const (
 	ofInstalls      = "TestClusterPrintedCommands"
 	ofRefusals      = "TestClusterCommandsOfRefusals"
 	ofScreens       = "TestTerminalCommandsOfScreens"
-	ofFormats       = "TestTheCommandsOfRefusalsWork"
+	ofFormats       = "TestSlowTheCommandsOfRefusalsWork"
 	ofOwners        = "TestClusterWhatOwnsAnObjectMustLetGoFirst"
 	ofCredentials   = "TestTheCommandOfCredentialsMakesTheirSecret"
 	ofArtifacts     = "TestArtifactsOfPeersAreReadAsTheirToolsDo"

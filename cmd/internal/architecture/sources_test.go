@@ -19,6 +19,13 @@ var (
 	program         = []string{"cmd/internal", "cmd/kubectl-operator", "cmd/docs", "install", "k8s", "preview", "tui"}
 )
 
+// parsedSources are what [eachSource] has parsed, by path: most tests look at all of it, and
+// none changes it.
+var parsedSources = map[string]struct {
+	files *token.FileSet
+	file  *ast.File
+}{}
+
 // eachSource parses the Go files below the folders tops, comments included and tests
 // excluded. Paths are relative to the repository; folders in but are left out.
 func eachSource(t *testing.T, tops []string, look func(path string, files *token.FileSet, file *ast.File), but ...string) {
@@ -40,13 +47,16 @@ func eachSource(t *testing.T, tops []string, look func(path string, files *token
 			if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return nil
 			}
-			files := token.NewFileSet()
-			file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return err
+			source, known := parsedSources[path]
+			if !known {
+				source.files = token.NewFileSet()
+				if source.file, err = parser.ParseFile(source.files, path, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+					return err
+				}
+				parsedSources[path] = source
 			}
 			looked++
-			look(below, files, file)
+			look(below, source.files, source.file)
 			return nil
 		})
 		if err != nil {

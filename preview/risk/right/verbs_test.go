@@ -19,14 +19,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 )
 
-// TestEveryVerbOfTheCodeIsKnown reads out of the code of the API server of the sandbox
+// TestSlowEveryVerbOfTheCodeIsKnown reads out of the code of the API server of the sandbox
 // which verbs it asks an authorizer about, and fails on any that the table has no right
 // with. TestEveryRightIsJudged fails where such a right is in the table and not judged.
-func TestEveryVerbOfTheCodeIsKnown(t *testing.T) {
+func TestSlowEveryVerbOfTheCodeIsKnown(t *testing.T) {
+	slowtest.Skip(t, "reading the code of the API server")
 	r := &verbReader{found: map[string]string{}, parameters: map[string]int{}, constants: map[string]string{}}
 	files := filesAboutVerbs(t)
 	paths := slices.Sorted(maps.Keys(files))
