@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
@@ -70,7 +71,8 @@ func items(cell string) []string {
 // Access to clouds that is found in each package of the corpus is what the table says,
 // where a person compared it with what the publisher writes. Packages that have none by
 // their documents are found to have none.
-func TestCorpusAccessIsThatOfThePublishersDocuments(t *testing.T) {
+func TestSlowCorpusAccessIsThatOfThePublishersDocuments(t *testing.T) {
+	slowtest.Skip(t, "the packages of the corpus")
 	table := readCorpusTable(t)
 	without := 0
 	for name, dirs := range corpusPackages(t) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -45,7 +46,28 @@ spec:
 
 // What a plan says of the namespace and the nodes that its pods go to comes
 // from the cluster: saved, none of it can be changed.
-func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
+func TestSlowEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
+	slowtest.Skip(t, "hundreds of tampered plans")
+	_, p := planWithQuotasAndNodes(t)
+	tamperEveryLeaf(t, p)
+}
+
+func TestQuotasAndNodesAreFindingsAndFacts(t *testing.T) {
+	client, p := planWithQuotasAndNodes(t)
+	for id, want := range map[string]string{
+		"quota-refused/core/Namespace/-/surrounded":        "allows pods 1, and the plan needs 2",
+		"pod-security-refused/core/Namespace/-/surrounded": "level restricted",
+		"image-platform/apps/Deployment/surrounded/op":     "runs on linux/s390x, and pods may go to nodes of linux/",
+	} {
+		if f := findingOf(p, id); f == nil || !strings.Contains(f.Evidence, want) {
+			t.Errorf("%s: want %q, got %+v", id, want, f)
+		}
+	}
+	platformsMove(t, client, p)
+}
+
+func planWithQuotasAndNodes(t *testing.T) (engine.Cluster, *preview.Plan) {
+	t.Helper()
 	client := recorded(t, "quotas", surroundings).cluster("")
 	release := preview.Release{Name: "op", Namespace: "surrounded"}
 	content, err := planned.Prepare(release, planned.Material{
@@ -63,17 +85,7 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]string{
-		"quota-refused/core/Namespace/-/surrounded":        "allows pods 1, and the plan needs 2",
-		"pod-security-refused/core/Namespace/-/surrounded": "level restricted",
-		"image-platform/apps/Deployment/surrounded/op":     "runs on linux/s390x, and pods may go to nodes of linux/",
-	} {
-		if f := findingOf(p, id); f == nil || !strings.Contains(f.Evidence, want) {
-			t.Errorf("%s: want %q, got %+v", id, want, f)
-		}
-	}
-	tamperEveryLeaf(t, p)
-	platformsMove(t, client, p)
+	return client, p
 }
 
 // platformsMove says of a plan that was applied in part that nodes of a platform

@@ -24,7 +24,7 @@ func floodedPlan(t *testing.T, role string) *preview.Plan {
 	workload := func(name string, pod map[string]any) map[string]any {
 		return tuitest.Manifest("apps/v1", "Deployment", "mongodb", name, map[string]any{"spec": map[string]any{"template": map[string]any{"spec": pod}}})
 	}
-	for i := range 1500 {
+	for i := range 400 {
 		add(workload(fmt.Sprintf("aaa-%04d", i), map[string]any{"hostNetwork": true, "containers": []any{map[string]any{"name": "c", "image": "a:v1"}}}))
 	}
 	add(workload("zzz", map[string]any{"containers": []any{map[string]any{"name": "c", "image": "a:v1", "securityContext": map[string]any{"privileged": true}}}}))

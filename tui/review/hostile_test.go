@@ -97,7 +97,7 @@ func TestSlowHostileTextStaysText(t *testing.T) {
 	texts := tuitest.HostileTexts(t)
 	step, run := 4, 0
 	if slowtest.Short(t) {
-		step = 12
+		step = 50
 	}
 	for name, plan := range map[string]func(*testing.T) *preview.Plan{
 		"fresh": tuitest.FreshPlan, "upgrade": tuitest.UpgradePlan, "set": setPlan, "settings": func(t *testing.T) *preview.Plan { return settingsPlan(t, 40) },

@@ -57,13 +57,12 @@ type manyAtATime struct{ *testing.M }
 // their arguments are not ours to read.
 func (m manyAtATime) Run() int { return sandboxtest.Run(m.M, atATime) }
 
-// Scripts that contact no cluster. With -short a few of them, for each of the large
-// parts of the program.
+// Scripts that contact no cluster. With -short one that plans and one of the quickest.
 func TestSlowOfflineScripts(t *testing.T) {
 	t.Parallel()
 	params := testscript.Params{Setup: setup(t), Cmds: commands(t), Condition: conditions(t)}
 	if slowtest.Short(t) {
-		for _, name := range []string{"hostile", "plugin-install", "preview", "reports", "schema"} {
+		for _, name := range []string{"preview", "schema"} {
 			params.Files = append(params.Files, filepath.Join(scripts(t, "offline"), name+".txtar"))
 		}
 	} else {

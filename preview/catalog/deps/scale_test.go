@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 // tree is a problem of many packages, each of which has so many versions and needs ten
@@ -48,7 +50,8 @@ func TestThousandsOfPackagesAreSolvedInLinearWork(t *testing.T) {
 }
 
 // How many bundles are looked at has a bound, and the error for more names what to do.
-func TestMoreBundlesThanAreSolvedAreRefused(t *testing.T) {
+func TestSlowMoreBundlesThanAreSolvedAreRefused(t *testing.T) {
+	slowtest.Skip(t, "a problem of more than 20,000 bundles")
 	_, err := Solve(context.Background(), tree(t, 7_000, 3))
 	if err == nil || !strings.Contains(err.Error(), "more than 20000 bundles could be part of it; narrow the catalogs with --catalog") {
 		t.Errorf("got %v", err)

@@ -55,7 +55,7 @@ func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
 		{"hangs with its output closed", short(), []string{"exec >&- 2>&-", "exec sleep 1000"}, "it did not end within 200ms"},
 		{"ignores signals that can be ignored", short(), []string{"trap '' TERM INT HUP", "sleep 1000", "sleep 1000"}, "it did not end within 200ms"},
 		{"prints 1 GB", program.Format.Limits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
-		{"prints errors without end", program.Format.Limits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
+		{"prints errors without end", program.Format.Limits(), []string{"head -c 20000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
 		{"exits 1", program.Format.Limits(), []string{"exit 1"}, "exit code 1"},
 		{"exits 1 and says why", program.Format.Limits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
 		{"exits 1 after a good answer", program.Format.Limits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},

@@ -51,7 +51,8 @@ func renderDefault(t testing.TB, dir string, params format.Params) (*format.Outp
 	return New().Render(t.Context(), input(dir, namespace, params))
 }
 
-func TestRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
+func TestSlowRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
+	slowtest.Skip(t, "the bundles of the corpus")
 	root, dirs := corpustest.Dir(t), corpustest.Bundles(t)
 	want := refused()
 	count := map[string]int{}
