@@ -50,9 +50,11 @@
 // The cluster is not trusted to be small or honest. A response, a watch event, a
 // log and the text of an error each have a limit in bytes, requests in flight
 // and watches one in number; lists come in pages of about 4 MB, and [Client.List] keeps
-// the fields that its caller names, or asks for metadata alone. Redirects are not followed. A request has a timeout
-// of 40 s, above the 30 s of an admission webhook. A read is repeated while the
-// server is unavailable; one that ran into its timeout is not.
+// the fields that its caller names, or asks for metadata alone. Such lists of the core and of
+// RBAC come in protobuf, if the API server is not newer than the types of this program, so
+// that no field of it is lost; what is kept is the same as of JSON. Redirects are not
+// followed. A request has a timeout of 40 s, above the 30 s of an admission webhook. A read
+// is repeated while the server is unavailable; one that ran into its timeout is not.
 //
 // [Client.Read] gets Secrets by name, where it lists other kinds, so that no other
 // Secret is read. Events, logs and ready endpoints are read for diagnosis alone.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 )
 
 // fieldTree are the fields of an object that a caller uses, by name. A field without
@@ -227,6 +228,9 @@ const (
 )
 
 func (t sharedTexts) text(s string) string {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s)) // as JSON has it
+	}
 	if len(s) > maxSharedBytes {
 		return s
 	}

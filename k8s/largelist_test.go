@@ -2,7 +2,10 @@ package k8s_test
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -85,4 +88,58 @@ func heldBy(t testing.TB, list func() ([]map[string]any, error)) (int64, []map[s
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc), bodies
+}
+
+// A list whose fields are named is read in protobuf, an object in JSON: both are what the
+// API server has.
+func TestClusterListsInProtobufHaveWhatTheAPIServerSendsInJSON(t *testing.T) {
+	const rbac = "rbac.authorization.k8s.io/v1"
+	c := admin(t)
+	namespace := newNamespace(t, c)
+	for _, text := range []string{
+		`{apiVersion: v1, kind: Service, metadata: {name: s, namespace: %s, labels: {a: b}}, spec: {ports: [{name: a, port: 80, targetPort: http}, {name: b, port: 81, targetPort: 82}]}}`,
+		`{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: %s}, stringData: {a: b, c: ""}}`,
+		`{apiVersion: v1, kind: ConfigMap, metadata: {name: s, namespace: %s}, data: {a: "\u00fc<&>"}}`,
+		`{apiVersion: v1, kind: LimitRange, metadata: {name: s, namespace: %s}, spec: {limits: [{type: Container, max: {cpu: 1500m, memory: 1Gi}}]}}`,
+		`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: without-rules, namespace: %s}}`,
+	} {
+		create(t, c, fmt.Sprintf(text, namespace))
+	}
+	fields := []string{"rules", "aggregationRule", "roleRef", "subjects", "spec", "data", "type", "metadata.resourceVersion"}
+	for _, of := range []struct{ apiVersion, kind, namespace, selector string }{
+		{rbac, "ClusterRole", "", "kubernetes.io/bootstrapping"}, {rbac, "ClusterRoleBinding", "", "kubernetes.io/bootstrapping"},
+		{rbac, "Role", "kube-system", ""}, {rbac, "Role", namespace, ""}, {rbac, "RoleBinding", "kube-system", ""},
+		{"v1", "Service", namespace, ""}, {"v1", "Secret", namespace, ""}, {"v1", "ConfigMap", namespace, ""}, {"v1", "LimitRange", namespace, ""},
+	} {
+		t.Run(of.kind+" "+of.selector, func(t *testing.T) {
+			bodies, err := c.List(t.Context(), of.apiVersion, of.kind, of.namespace, of.selector, fields...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			for _, got := range bodies {
+				want, err := c.Get(t.Context(), preview.RefOf(got))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil || preview.String(want, "metadata", "resourceVersion") != preview.String(got, "metadata", "resourceVersion") {
+					continue // it has changed meanwhile
+				}
+				compared++
+				keep(want, "apiVersion", "kind", "metadata", "rules", "aggregationRule", "roleRef", "subjects", "spec", "data", "type")
+				keep(preview.Map(want, "metadata"), "name", "namespace", "uid", "labels", "resourceVersion")
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%v, from the API server in JSON %v", got, want)
+				}
+			}
+			if compared == 0 {
+				t.Errorf("of %d objects none was compared", len(bodies))
+			}
+		})
+	}
+}
+
+// keep deletes all fields of an object but these.
+func keep(object map[string]any, fields ...string) {
+	maps.DeleteFunc(object, func(field string, _ any) bool { return !slices.Contains(fields, field) })
 }

@@ -63,6 +63,7 @@ type pager struct {
 	namespace string
 	params    map[string]string
 	fields    fieldTree // that objects have, nil for all
+	protobuf  bool      // the kind's types are known, see [hasTypes]; needs fields
 	limit     int       // objects of the next page
 	goOn      bool      // in another state, where the server lost that of the first page
 }
@@ -90,8 +91,11 @@ func (p *pager) run(ctx context.Context, use func(listPage) bool) error {
 
 func (p *pager) request(next string) *rest.Request {
 	r := p.client.collection(p.resource, p.namespace).Param("limit", strconv.Itoa(p.limit))
-	if p.fields.onlyMetadata() {
+	switch {
+	case p.fields.onlyMetadata():
 		r = r.SetHeader("Accept", metadataOnly)
+	case p.protobuf:
+		r = r.SetHeader("Accept", asProtobuf)
 	}
 	for key, value := range p.params {
 		if value != "" {
@@ -149,9 +153,12 @@ func (c *Client) readPage(ctx context.Context, r *rest.Request, fields fieldTree
 }
 
 // decodePage decodes the answer to a LIST, and of its objects these fields, all for
-// nil. Items are decoded one by one, so that the size limit for one object does not
+// nil, which only JSON has. Items are decoded one by one, so that the size limit for one object does not
 // apply to the whole page.
 func decodePage(data []byte, fields fieldTree) (listPage, error) {
+	if isProtobuf(data) {
+		return decodeProtobufPage(data, fields)
+	}
 	meta, items, err := splitList(data)
 	if err != nil {
 		return listPage{}, undecodable("list", err)

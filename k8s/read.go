@@ -152,6 +152,7 @@ func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, p
 	err = retryExpired(func() error {
 		bodies = nil
 		p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize, fields: fields}
+		p.protobuf = fields != nil && hasTypes(c.version, apiVersion, kind)
 		return p.run(ctx, func(page listPage) (more bool) {
 			for _, body := range page.items {
 				setType(body, apiVersion, kind)
