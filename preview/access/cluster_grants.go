@@ -55,6 +55,15 @@ func Escalates(g preview.Grant) bool {
 	})
 }
 
+// AccountsEscalate reports whether objects have a ServiceAccount, and give by themselves a
+// right that a step of an escalation path uses.
+func AccountsEscalate(objects []map[string]any) bool {
+	return slices.ContainsFunc(objects, func(body map[string]any) bool {
+		ref := preview.RefOf(body)
+		return ref.Is(preview.KindServiceAccount) && ref.Group() == ""
+	}) && slices.ContainsFunc(Compute(Input{Objects: objects}), Escalates)
+}
+
 // ActingAccounts returns the ServiceAccounts that grants name, sorted, without
 // duplicates. For the group of a namespace's accounts it returns the account default,
 // which every namespace has.

@@ -248,12 +248,18 @@ func (c *Cluster) readLimits(ctx context.Context, p *preview.Plan, namespaces fu
 	}
 }
 
-// readRBAC lists the roles and bindings of the cluster, if the plan has accounts or rights.
+// readRBAC lists the roles and bindings of the cluster, if the plan has accounts or rights,
+// and the Roles of all namespaces, if those make an escalation path possible.
 func (c *Cluster) readRBAC(ctx context.Context, p *preview.Plan) {
-	if len(p.Packages) == 0 || !access.TouchesRBAC(preview.PlannedBodies(p.Objects)) {
+	objects := preview.PlannedBodies(p.Objects)
+	if len(p.Packages) == 0 || !access.TouchesRBAC(objects) {
 		return
 	}
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "RoleBinding"} {
+	kinds := []string{"RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+	if access.AccountsEscalate(objects) {
+		kinds = append(kinds, "Role")
+	}
+	for _, kind := range kinds {
 		key := newCollection(access.APIVersion, kind, "", access.Fields()...)
 		c.lists[key] = begin(c, func() listAnswer { return c.list(ctx, key) })
 	}

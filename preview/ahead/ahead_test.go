@@ -169,6 +169,53 @@ func TestReadsAreMadeAhead(t *testing.T) {
 	})
 }
 
+// The Roles of all namespaces are many in a large cluster, and only a path to more rights
+// needs them.
+func TestRolesAreListedAheadOfPlansWhoseRightsMayGiveMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, test := range []struct {
+			name, resource string
+			account        bool
+			want           int
+		}{
+			{"an account that reads Secrets", "secrets", true, 1},
+			{"an account that reads what gives nothing", "configmaps", true, 0},
+			{"no account", "secrets", false, 0},
+		} {
+			p := planOf(preview.ReadDryRun)
+			if !test.account {
+				p.Objects = p.Objects[1:]
+			}
+			for _, body := range []map[string]any{
+				{
+					"apiVersion": access.APIVersion, "kind": "ClusterRole", "metadata": map[string]any{"name": "a"},
+					"rules": []any{map[string]any{"apiGroups": []any{""}, "resources": []any{test.resource}, "verbs": []any{"get", "list"}}},
+				},
+				{
+					"apiVersion": access.APIVersion, "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "a"},
+					"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "a"},
+					"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": "a", "namespace": "n"}},
+				},
+			} {
+				ref := preview.RefOf(body)
+				p.Objects = append(p.Objects, preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, Planned: body})
+			}
+			far := &distant{}
+			c, stop := ahead.Begin(t.Context(), far, p)
+			synctest.Wait()
+			time.Sleep(trip)
+			synctest.Wait()
+			if got := far.asked["list Role "]; got != test.want {
+				t.Errorf("%s: Roles are listed %d times ahead, want %d", test.name, got, test.want)
+			}
+			if _, err := c.List(t.Context(), access.APIVersion, "Role", "", "", access.Fields()...); err == nil || far.asked["list Role "] != 1 {
+				t.Errorf("%s: Roles are listed %d times", test.name, far.asked["list Role "])
+			}
+			stop()
+		}
+	})
+}
+
 func TestWhatIsAskedForAgainIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far, p := &distant{}, planOf(preview.ReadDryRun)
