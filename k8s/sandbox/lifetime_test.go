@@ -52,18 +52,50 @@ func startAndWait(binary string) error {
 // components of a control plane, the supervisor and the holder of kwok included.
 var components = []string{"serve", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "run-kwok", "kwok"}
 
+// A start takes four seconds of processor time: what was started to be measured, and what
+// was started at once, ends in one of the ways after which nothing may be left.
+
 func TestClusterIsReadyWithinTenSeconds(t *testing.T) {
-	binary := sandboxtest.Binary(t)
-	// The best of three: other work on the machine is not what is measured.
-	var best time.Duration
-	for range 3 {
-		start := time.Now()
-		sb, err := sandbox.Start(t.Context(), sandbox.Options{Binary: binary})
-		if err != nil {
+	sb, took := quickest(t)
+	t.Logf("ready in %v", took.Round(10*time.Millisecond))
+	t.Run("and nothing is left after kill -9 of the supervisor", func(t *testing.T) {
+		dir := filepath.Dir(sb.Kubeconfig())
+		requireAll(t, dir)
+		if err := syscall.Kill(sb.State().PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
+		requireNoneWithin(t, dir, 5*time.Second)
+		// The program that removes the directory is the one that was killed.
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	})
+	switch {
+	case took < 10*time.Second:
+	case busy(t):
+		t.Skipf("skipped: the machine has too much other work to measure this; ready in %v", took)
+	default:
+		t.Errorf("ready in %v, want less than 10s", took)
+	}
+}
+
+// quickest starts a control plane within ten seconds, or three times, because other work
+// on the machine is not what is measured. It returns the last, and how long the quickest
+// took.
+func quickest(t *testing.T) (sb *sandbox.Sandbox, best time.Duration) {
+	t.Helper()
+	binary := sandboxtest.Binary(t)
+	for range 3 {
+		if sb != nil {
+			sb.Stop()
+		}
+		start := time.Now()
+		var err error
+		if sb, err = sandbox.Start(t.Context(), sandbox.Options{Binary: binary}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sb.Stop)
 		took := time.Since(start)
-		sb.Stop()
 		if best == 0 || took < best {
 			best = took
 		}
@@ -71,14 +103,7 @@ func TestClusterIsReadyWithinTenSeconds(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("ready in %v", best.Round(10*time.Millisecond))
-	switch {
-	case best < 10*time.Second:
-	case busy(t):
-		t.Skipf("skipped: the machine has too much other work to measure this; ready in %v", best)
-	default:
-		t.Errorf("ready in %v, want less than 10s", best)
-	}
+	return sb, best
 }
 
 // busy reports whether many more processes want to run than there are
@@ -124,42 +149,6 @@ func TestClusterNothingIsLeft(t *testing.T) {
 		requireRemoved(t, dir)
 		_ = starter.Wait() // it was killed
 	})
-	t.Run("after kill -9 of the supervisor", func(t *testing.T) {
-		sb := sandboxtest.New(t)
-		dir := filepath.Dir(sb.Kubeconfig())
-		requireAll(t, dir)
-		if err := syscall.Kill(sb.State().PID, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		requireNoneWithin(t, dir, 5*time.Second)
-		// The program that removes the directory is the one that was killed.
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-	})
-	t.Run("after a component was killed", func(t *testing.T) {
-		sb := sandboxtest.New(t)
-		dir := filepath.Dir(sb.Kubeconfig())
-		pid := requireAll(t, dir)["run-kwok"]
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		<-sb.Done()
-		if err := sb.Err(); err == nil || !strings.Contains(err.Error(), "run-kwok ended: signal: killed") {
-			t.Errorf("Err() = %v, want one that names the component", err)
-		}
-		requireNoneWithin(t, dir, 5*time.Second)
-		requireRemoved(t, dir)
-	})
-	t.Run("after Stop", func(t *testing.T) {
-		sb := sandboxtest.New(t)
-		dir := filepath.Dir(sb.Kubeconfig())
-		requireAll(t, dir)
-		sb.Stop()
-		requireNoneWithin(t, dir, 0)
-		requireRemoved(t, dir)
-		sb.Stop() // again, without effect
-	})
 	t.Run("after a start that was cancelled", func(t *testing.T) {
 		binary, dir := sandboxtest.Binary(t), filepath.Join(t.TempDir(), "dir")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -201,6 +190,29 @@ func TestClusterTwoStartedAtOnceAreTwoClusters(t *testing.T) {
 	if uids[0] == uids[1] {
 		t.Errorf("both have the identity %s", uids[0])
 	}
+	t.Run("and nothing is left of one after a component was killed", func(t *testing.T) {
+		sb := both[0]
+		dir := filepath.Dir(sb.Kubeconfig())
+		pid := requireAll(t, dir)["run-kwok"]
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		<-sb.Done()
+		if err := sb.Err(); err == nil || !strings.Contains(err.Error(), "run-kwok ended: signal: killed") {
+			t.Errorf("Err() = %v, want one that names the component", err)
+		}
+		requireNoneWithin(t, dir, 5*time.Second)
+		requireRemoved(t, dir)
+	})
+	t.Run("and nothing is left of the other after Stop", func(t *testing.T) {
+		sb := both[1]
+		dir := filepath.Dir(sb.Kubeconfig())
+		requireAll(t, dir)
+		sb.Stop()
+		requireNoneWithin(t, dir, 0)
+		requireRemoved(t, dir)
+		sb.Stop() // again, without effect
+	})
 }
 
 func TestClusterStartErrors(t *testing.T) {

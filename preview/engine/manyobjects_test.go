@@ -182,7 +182,7 @@ func TestSlowManyObjects(t *testing.T) {
 }
 
 // TestSlowManyObjectsInACluster plans many objects of each kind by recorded reads, and
-// writes the plan in each form. [TestSlowVisitsOfReadsAreLinear] runs it in two sizes.
+// writes the plan in each form. [TestSlowVisitsAreLinear] runs it in two sizes.
 func TestSlowManyObjectsInACluster(t *testing.T) {
 	slowtest.Skip(t, "plans that are compared in two sizes")
 	n, err := strconv.Atoi(cmp.Or(os.Getenv(objectsVariable), "1"))
@@ -205,9 +205,24 @@ func TestSlowManyObjectsInACluster(t *testing.T) {
 // each of them is named with its line, on any machine, however fast it is.
 func TestSlowVisitsAreLinear(t *testing.T) {
 	slowtest.Skip(t, "builds of the engine with counters")
+	program := countingEngine(t)
+	t.Run("of plans without a cluster", func(t *testing.T) { visitsOfObjects(t, program) })
+	t.Run("of plans that rest on reads, and of their reports", func(t *testing.T) { visitsOfReads(t, program) })
+}
+
+// countingEngine builds the tests of this package with counters in all that is [counted],
+// and returns the path of the program.
+func countingEngine(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "engine.test")
+	goCommand(t, "test", "-c", "-ldflags=-s -w", "-covermode=count", "-coverpkg="+counted, "-o", program, ".")
+	return program
+}
+
+func visitsOfObjects(t *testing.T, program string) {
+	t.Helper()
 	const few, times = 150, 4
-	visits := visitsOf(t, "TestSlowManyObjects")
-	one, each := visits(few), visits(few*times)
+	one, each := visitsOf(t, program, "TestSlowManyObjects", few), visitsOf(t, program, "TestSlowManyObjects", few*times)
 	run := 0
 	for block, n := range each {
 		if n >= few*times {
@@ -224,22 +239,17 @@ func TestSlowVisitsAreLinear(t *testing.T) {
 	}
 }
 
-// visitsOf builds the engine with counters, and returns how often a test runs each block
-// of statements for so many objects.
-func visitsOf(t *testing.T, test string) func(n int) map[string]int {
+// visitsOf returns how often a test of a program with counters runs each block of
+// statements for n objects.
+func visitsOf(t *testing.T, program, test string, n int) map[string]int {
 	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "engine.test")
-	goCommand(t, "test", "-c", "-ldflags=-s -w", "-covermode=count", "-coverpkg="+counted, "-o", program, ".")
-	return func(n int) map[string]int {
-		profile := filepath.Join(dir, fmt.Sprint("visits-", n))
-		cmd := exec.CommandContext(t.Context(), program, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
-		cmd.Env = append(os.Environ(), fmt.Sprint(objectsVariable, "=", n))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return counters(t, profile)
+	profile := filepath.Join(t.TempDir(), "visits")
+	cmd := exec.CommandContext(t.Context(), program, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
+	cmd.Env = append(os.Environ(), fmt.Sprint(objectsVariable, "=", n))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
+	return counters(t, profile)
 }
 
 // knownVisits are statements that are run for pairs of objects, by file and a reason.
@@ -250,13 +260,12 @@ var knownVisits = map[string]string{
 	"preview/object.go":          "the same: ids of what an engine of Flyte lists",
 }
 
-// TestSlowVisitsOfReadsAreLinear is [TestSlowVisitsAreLinear] for a plan that rests on
-// what a cluster answered, with each check of the engine, and for the reports of it.
-func TestSlowVisitsOfReadsAreLinear(t *testing.T) {
-	slowtest.Skip(t, "builds of the engine with counters")
-	const few, times = 30, 4
-	visits := visitsOf(t, "TestSlowManyObjectsInACluster")
-	one, each := visits(few), visits(few*times)
+// visitsOfReads is [visitsOfObjects] for a plan that rests on what a cluster answered, with
+// each check of the engine, and for the reports of it.
+func visitsOfReads(t *testing.T, program string) {
+	t.Helper()
+	const few, times, test = 30, 4, "TestSlowManyObjectsInACluster"
+	one, each := visitsOf(t, program, test, few), visitsOf(t, program, test, few*times)
 	for block, n := range each {
 		file, _, _ := strings.Cut(strings.TrimPrefix(block, "github.com/kubectl-operator/kubectl-operator/"), ":")
 		// In few objects sorting costs more than twice what it does later.
