@@ -1,13 +1,16 @@
 package record
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
@@ -374,5 +377,28 @@ func TestAcceptedFindingsAreCarriedOnWhileTheyExist(t *testing.T) {
 	got := AcceptedFindings(plan, &Record{Accepted: map[string]int{"old": 2, "vanished": 1}}, 5)
 	if want := (map[string]int{"new": 5, "old": 2}); !reflect.DeepEqual(got, want) {
 		t.Errorf("accepted %v, want %v", got, want)
+	}
+}
+
+// A line of an archive is looked at once, however many reads bring it.
+func TestLinesOfAnArchiveAreLookedAtOnce(t *testing.T) {
+	text := "\n{\"plan\": 1}\n\n" + strings.Repeat("x", 5000) + "\n{\"last\": \"without an end\"}"
+	lines := bufio.NewScanner(iotest.OneByteReader(strings.NewReader(text)))
+	lines.Split(splitLines())
+	var got []string
+	for lines.Scan() {
+		got = append(got, lines.Text())
+	}
+	if want := strings.Split(text, "\n"); lines.Err() != nil || !slices.Equal(got, want) {
+		t.Errorf("%v: got %q, want %q", lines.Err(), got, want)
+	}
+
+	// What was there before has no end of a line: if it has one now, it was not looked at.
+	split := splitLines()
+	if advance, line, err := split([]byte("abcd"), false); advance != 0 || line != nil || err != nil {
+		t.Errorf("a line that is not complete: %d, %q, %v", advance, line, err)
+	}
+	if advance, line, err := split([]byte("a\ncdef\nrest"), false); advance != 7 || string(line) != "a\ncdef" || err != nil {
+		t.Errorf("what was looked at is looked at again: %d, %q, %v", advance, line, err)
 	}
 }
