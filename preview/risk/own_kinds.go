@@ -3,6 +3,7 @@ package risk
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
@@ -71,6 +72,9 @@ func (x *kindIndex) onlyOurs(g preview.Grant) bool {
 	}
 	return len(g.Resources) > 0
 }
+
+// resourcesOfTable are the resources that the table names.
+var resourcesOfTable = sync.OnceValue(func() map[string]map[string]bool { return namedResources(table()) })
 
 // namedResources returns, by API group, the resources that rules about the verb create
 // name in shapes. The table of operators' kinds does not judge these again.

@@ -215,7 +215,7 @@ func TestRightsTables(t *testing.T) {
 // judgeOfRights returns a scan with the rules that are about particular rights.
 func judgeOfRights() *scan {
 	general := []string{"rbac-everything", "rbac-group-wildcard", "rbac-all-verbs", "rbac-deletecollection", "rbac-dead-rule", "rbac-not-judged"}
-	rows := slices.DeleteFunc(table(), func(e entry) bool { return e.grant == nil || slices.Contains(general, e.Name) })
+	rows := slices.DeleteFunc(slices.Clone(table()), func(e entry) bool { return e.grant == nil || slices.Contains(general, e.Name) })
 	return newScanBy(Input{Plan: &preview.Plan{}}, rows, namedResources(rows))
 }
 

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -37,11 +38,12 @@ type objectMatch func(c *scan, o *preview.Object) (Level, []string)
 type cloudMatch func(c *scan, p preview.CloudPermission) Level
 
 // table returns the rules that match one grant, object or cloud permission at a time.
-// Rules that compare several of them are methods of scan and not in the table.
-func table() []entry {
+// Rules that compare several of them are methods of scan and not in the table. It is made
+// once, and is the same for every plan: a matcher keeps what it learns in the scan.
+var table = sync.OnceValue(func() []entry {
 	return slices.Concat(
 		wildcardRules(), secretRules(), workloadRules(), roleRules(), deputyRules(), orderRules(), nodeRules(), extensionRules(), namespacedRules(),
 		rightRules(),
 		bindingRules(), podRules(), imageRules(), webhookRules(), admissionRules(), roleObjectRules(), wellKnownRules(), neighborRules(), fieldRules(), clusterRules(), surroundingRules(), cloudRules(), planRules(),
 	)
-}
+})

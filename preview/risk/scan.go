@@ -50,8 +50,7 @@ type scan struct {
 }
 
 func newScan(in Input) *scan {
-	rules := table()
-	return newScanBy(in, rules, namedResources(rules))
+	return newScanBy(in, table(), resourcesOfTable())
 }
 
 // newScanBy returns a scan with the rules and named resources of another scan.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -180,13 +181,13 @@ func rowsOf(name string) map[string]field.Row {
 	return out
 }
 
-func allRows() map[string][]field.Row {
+var allRows = sync.OnceValue(func() map[string][]field.Row {
 	out := map[string][]field.Row{}
 	for _, r := range field.Rows() {
 		out[r.Type] = append(out[r.Type], r)
 	}
 	return out
-}
+})
 
 // unlikeTable returns the fields of types that the table does not have, and the rows of
 // the table for these types that are about no field.
