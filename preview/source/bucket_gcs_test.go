@@ -142,18 +142,30 @@ func TestTheEmulatorOfTheEnvironmentIsRead(t *testing.T) {
 
 func TestABusyStoreIsAskedAgain(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "https://example.com")
-	answers := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusOK}
-	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(answers[0])
-		answers = answers[1:]
-	}))
-	body, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = body.Close()
-	answers = []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}
-	if _, err := openGCS(t.Context(), client, gcsObject(t, ""), nil); err == nil || !strings.Contains(err.Error(), "too many requests") || len(answers) != 0 {
-		t.Errorf("got %v, %d answers left", err, len(answers))
+	for _, test := range []struct {
+		name    string
+		answers []int
+		fails   string
+	}{
+		{"until it answers", []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusOK}, ""},
+		{"but not for ever", []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}, "too many requests"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel() // each waits twice
+			client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(test.answers[0])
+				test.answers = test.answers[1:]
+			}))
+			body, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
+			if test.fails == "" && err != nil || test.fails != "" && (err == nil || !strings.Contains(err.Error(), test.fails)) {
+				t.Fatalf("got %v, want %q", err, test.fails)
+			}
+			if err == nil {
+				_ = body.Close()
+			}
+			if len(test.answers) != 0 {
+				t.Errorf("%d answers are left", len(test.answers))
+			}
+		})
 	}
 }

@@ -202,6 +202,7 @@ func s3Answer(status int, code string, header ...string) http.Handler {
 }
 
 func TestWhatAStoreAnswersBecomesOneSentence(t *testing.T) {
+	awsEnvironment(t, awsKeys...)
 	elsewhere, _ := tlsServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the redirect was followed, with %q", r.Header.Get("Authorization"))
 	}))
@@ -238,7 +239,7 @@ func TestWhatAStoreAnswersBecomesOneSentence(t *testing.T) {
 				continue
 			}
 			t.Run(provider+", "+test.name, func(t *testing.T) {
-				awsEnvironment(t, awsKeys...)
+				t.Parallel() // a store that has no time is asked again
 				server, o := tlsServer(t, test.handler)
 				_, _, err := get(t.Context(), o, provider+"://bundles/x.tar?endpoint="+server.URL)
 				mustFail(t, err, want)
