@@ -67,8 +67,50 @@ func TestSoakRunsWholeWhatIsSampled(t *testing.T) {
 			soaked[dir] = append(soaked[dir], regexp.MustCompile(top))
 		}
 	}
-	functions := map[string][]*ast.FuncDecl{} // of tests, by package
-	err = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	sampled := 0
+	for dir, all := range testFunctions(t) {
+		for name := range asking(all, "InSample", "Soak", "Runs", "Turn") {
+			if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
+				continue
+			}
+			sampled++
+			if !slices.ContainsFunc(soaked[dir], func(r *regexp.Regexp) bool { return r.MatchString(name) }) {
+				t.Errorf("%s of %s takes a sample, and \"make soak\" does not run it: add it to a line of %s in the Makefile", name, dir, dir)
+			}
+		}
+	}
+	if sampled < 10 {
+		t.Errorf("%d tests take a sample: they are not found", sampled)
+	}
+}
+
+// TestShortLeavesOutWhatIsSlow holds tests that are named after taking long to asking for
+// it: -short would run them whole.
+func TestShortLeavesOutWhatIsSlow(t *testing.T) {
+	slow := 0
+	for dir, all := range testFunctions(t) {
+		asks := asking(all, "Skip", "Short")
+		for _, function := range all {
+			name := function.Name.Name
+			if !strings.HasPrefix(name, "TestSlow") {
+				continue
+			}
+			if slow++; !asks[name] {
+				t.Errorf("%s of %s runs whole with -short: call slowtest.Skip, or slowtest.Short and try fewer cases", name, dir)
+			}
+		}
+	}
+	if slow < 20 {
+		t.Errorf("%d tests take long: they are not found", slow)
+	}
+}
+
+// testFunctions returns the functions of tests, by package.
+func testFunctions(t *testing.T) map[string][]*ast.FuncDecl {
+	t.Helper()
+	functions := map[string][]*ast.FuncDecl{}
+	root := corpustest.Repository(t)
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -91,26 +133,12 @@ func TestSoakRunsWholeWhatIsSampled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled := 0
-	for dir, all := range functions {
-		for name := range leavingOut(all) {
-			if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") {
-				continue
-			}
-			sampled++
-			if !slices.ContainsFunc(soaked[dir], func(r *regexp.Regexp) bool { return r.MatchString(name) }) {
-				t.Errorf("%s of %s takes a sample, and \"make soak\" does not run it: add it to a line of %s in the Makefile", name, dir, dir)
-			}
-		}
-	}
-	if sampled < 10 {
-		t.Errorf("%d tests take a sample: they are not found", sampled)
-	}
+	return functions
 }
 
-// leavingOut returns the names of those functions of a package that ask package slowtest
-// for a sample of their cases, or call one that does.
-func leavingOut(functions []*ast.FuncDecl) map[string]bool {
+// asking returns the names of those functions of a package that call one of these
+// functions of package slowtest, or a function that does.
+func asking(functions []*ast.FuncDecl, asked ...string) map[string]bool {
 	found := map[string]bool{}
 	for before := -1; before < len(found); {
 		before = len(found)
@@ -119,7 +147,7 @@ func leavingOut(functions []*ast.FuncDecl) map[string]bool {
 				switch n := n.(type) {
 				case *ast.SelectorExpr:
 					from, ok := n.X.(*ast.Ident)
-					if ok && from.Name == "slowtest" && slices.Contains([]string{"InSample", "Soak", "Runs", "Turn"}, n.Sel.Name) {
+					if ok && from.Name == "slowtest" && slices.Contains(asked, n.Sel.Name) {
 						found[function.Name.Name] = true
 					}
 				case *ast.CallExpr:
@@ -153,7 +181,7 @@ func all() {}
 		functions = append(functions, decl.(*ast.FuncDecl))
 	}
 	want := map[string]bool{"TestSome": true, "TestOne": true, "some": true, "few": true}
-	if got := leavingOut(functions); !maps.Equal(got, want) {
+	if got := asking(functions, "InSample", "Soak", "Runs", "Turn"); !maps.Equal(got, want) {
 		t.Errorf("a sample is taken by %v, want %v", got, want)
 	}
 }
