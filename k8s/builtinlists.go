@@ -23,7 +23,7 @@ import (
 const newestTypes = 37
 
 // asProtobuf is the Accept header that asks for a list in protobuf, which takes less
-// processor time than JSON: of the API server half, of this program three quarters.
+// processor time than JSON, of the API server and of this program.
 const asProtobuf = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 
 // listTypes has the kinds whose lists are read in protobuf: those built into Kubernetes that
