@@ -106,8 +106,9 @@ func newEtcdClient(sb *sandbox.Sandbox) (*etcdClient, error) {
 	return &etcdClient{client, url}, err
 }
 
-// keys returns the keys of all objects, such as /registry/configmaps/NAMESPACE/NAME.
-func (e *etcdClient) keys(ctx context.Context) ([]string, error) {
+// keys returns the keys of all objects, such as /registry/configmaps/NAMESPACE/NAME, and
+// the revision in which each was last written.
+func (e *etcdClient) keys(ctx context.Context) (map[string]string, error) {
 	ask, err := json.Marshal(map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0"), "keys_only": true})
 	if err != nil {
 		return nil, err
@@ -119,13 +120,18 @@ func (e *etcdClient) keys(ctx context.Context) ([]string, error) {
 	if code != http.StatusOK {
 		return nil, fmt.Errorf("etcd answers with %d: %.300s", code, data)
 	}
-	var answer struct{ Kvs []struct{ Key []byte } }
+	var answer struct {
+		Kvs []struct {
+			Key      []byte
+			Revision string `json:"mod_revision"`
+		}
+	}
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, err
 	}
-	out := make([]string, len(answer.Kvs))
-	for i, kv := range answer.Kvs {
-		out[i] = string(kv.Key)
+	out := make(map[string]string, len(answer.Kvs))
+	for _, kv := range answer.Kvs {
+		out[string(kv.Key)] = kv.Revision
 	}
 	return out, nil
 }

@@ -50,7 +50,7 @@ var spare struct {
 // plane, or one that another test has given back: all that the test made is
 // deleted then, and audit logs begin anew. If the test has edited an object of
 // the control plane itself, it is not lent again. A start takes four seconds of
-// processor time, a reset less than half of that.
+// processor time, a reset less than a fourth of that.
 //
 // A test that kills a part of the control plane, or that asserts how a new one
 // behaves, takes one from New.
@@ -97,13 +97,14 @@ type lent struct {
 	fresh  map[string]stored // what a new one holds
 	served []string          // groups and versions of its OpenAPI
 	// etcd answers with one request what a hundred lists would; nil where it is not
-	// found. keys are those of a new control plane.
+	// found. keys are those of a new control plane, with their revisions.
 	etcd *etcdClient
-	keys map[string]bool
+	keys map[string]string
 }
 
 // stored is one object of the cluster; maps of them are keyed by its path in the API.
 type stored struct {
+	kind       kind
 	body       string // as JSON, without what changes by itself
 	finalizers bool
 	deleting   bool
@@ -122,7 +123,7 @@ func newLent(ctx context.Context) (*lent, error) {
 		l.client, err = rest.HTTPClientFor(l.config)
 	}
 	if err == nil {
-		l.fresh, err = l.objects(ctx)
+		l.fresh, err = l.present(ctx)
 	}
 	if err == nil {
 		l.served, err = l.openAPI(ctx)
@@ -159,7 +160,7 @@ func (l *lent) reset(ctx context.Context) error {
 	tick := time.NewTicker(resetPoll)
 	defer tick.Stop()
 	for idle := 0; ; {
-		now, err := l.objects(ctx)
+		now, err := l.present(ctx)
 		if err != nil {
 			return err
 		}
@@ -200,7 +201,7 @@ func (l *lent) settle(ctx context.Context, tick *time.Ticker) error {
 		if err != nil {
 			return err
 		}
-		added := slices.DeleteFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return l.keys[key] })
+		added := slices.DeleteFunc(slices.Collect(maps.Keys(keys)), func(key string) bool { return l.keys[key] != "" })
 		if len(added) == 0 {
 			return nil
 		}
@@ -217,20 +218,83 @@ func (l *lent) settle(ctx context.Context, tick *time.Ticker) error {
 	return nil
 }
 
-// stored returns the keys of etcd, but those of objects that the control plane writes by
-// itself.
-func (l *lent) stored(ctx context.Context) (map[string]bool, error) {
+// stored returns the keys of etcd and their revisions, but those of objects that the
+// control plane writes by itself.
+func (l *lent) stored(ctx context.Context) (map[string]string, error) {
 	keys, err := l.etcd.keys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
-	for _, key := range keys {
-		if !isOfItself(strings.Split(key, "/")) {
-			out[key] = true
+	maps.DeleteFunc(keys, func(key, _ string) bool { return isOfItself(strings.Split(key, "/")) })
+	return keys, nil
+}
+
+// present returns all objects of the cluster, by path. Of kinds of which etcd has every
+// object as a new control plane had it, it returns those, without a request: that leaves a
+// few of sixty lists.
+func (l *lent) present(ctx context.Context) (map[string]stored, error) {
+	kinds, err := l.kinds()
+	if err != nil {
+		return nil, err
+	}
+	if l.keys == nil { // of a new one, or where etcd is not found
+		return l.objects(ctx, kinds)
+	}
+	keys, err := l.stored(ctx)
+	if err != nil {
+		return nil, err
+	}
+	written := l.written(keys, kinds)
+	same := func(k kind) bool { return !written[k.id()] && !written[k.resource.Name] && !written[unknown] }
+	now, err := l.objects(ctx, slices.DeleteFunc(kinds, same))
+	if err != nil {
+		return nil, err
+	}
+	for at, object := range l.fresh {
+		if same(object.kind) {
+			now[at] = object
 		}
 	}
-	return out, nil
+	return now, nil
+}
+
+// unknown is in the place of a resource whose name in etcd is another than in the API,
+// as ingresses have it.
+const unknown = "?"
+
+// written returns the resources of which keys has an object that a new control plane did
+// not have, or had in another revision, or has not one that it had. They are named by
+// GROUP/RESOURCE, or by RESOURCE alone, as etcd has those of the API's own groups.
+func (l *lent) written(keys map[string]string, kinds []kind) map[string]bool {
+	out := map[string]bool{}
+	for key, revision := range keys {
+		before, known := l.keys[key]
+		if before == revision {
+			continue
+		}
+		of := resourceOf(key)
+		served := func(k kind) bool { return k.id() == of || k.resource.Name == of }
+		if !known && !slices.ContainsFunc(kinds, served) {
+			of = unknown
+		}
+		out[of] = true
+	}
+	for key := range l.keys {
+		if _, kept := keys[key]; !kept {
+			out[resourceOf(key)] = true
+		}
+	}
+	return out
+}
+
+// resourceOf returns the resource of a key of etcd: /registry/RESOURCE/…, or
+// /registry/GROUP/RESOURCE/… of a group that is not the API's own.
+func resourceOf(key string) string {
+	parts := strings.Split(key, "/")
+	if strings.Contains(parts[2], ".") {
+		return parts[2] + "/" + parts[3]
+	}
+	return parts[2]
 }
 
 // isOfItself reports whether a key, in parts, is of an object that the control plane writes
@@ -354,9 +418,18 @@ var ofItself = []string{"events", "leases", "nodes", "csinodes", "endpoints", "e
 // which addresses and ports are taken.
 var ofEtcd = []string{"minions", "masterleases", "health", "ranges"}
 
-// objects reads all objects of the cluster, by path, but those that the control
-// plane writes by itself.
-func (l *lent) objects(ctx context.Context) (map[string]stored, error) {
+// kind is one kind of objects that the API serves.
+type kind struct {
+	version  schema.GroupVersion
+	resource metav1.APIResource
+}
+
+// id returns GROUP/RESOURCE.
+func (k kind) id() string { return k.version.Group + "/" + k.resource.Name }
+
+// kinds returns the kinds whose objects can be listed and deleted, but those that the
+// control plane writes by itself.
+func (l *lent) kinds() ([]kind, error) {
 	client, err := discovery.NewDiscoveryClientForConfigAndClient(l.config, l.client)
 	if err != nil {
 		return nil, err
@@ -365,25 +438,35 @@ func (l *lent) objects(ctx context.Context) (map[string]stored, error) {
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // of an API without a backend
 		return nil, err
 	}
-	out := map[string]stored{}
+	var out []kind
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			if !slices.Contains(resource.Verbs, "list") || !slices.Contains(resource.Verbs, "delete") || !resource.Namespaced && slices.Contains(ofItself, resource.Name) {
-				continue
-			}
-			if err := l.list(ctx, version, resource, out); err != nil {
-				return nil, err
+			if slices.Contains(resource.Verbs, "list") && slices.Contains(resource.Verbs, "delete") && (resource.Namespaced || !slices.Contains(ofItself, resource.Name)) {
+				out = append(out, kind{version, resource})
 			}
 		}
 	}
 	return out, nil
 }
 
-func (l *lent) list(ctx context.Context, version schema.GroupVersion, resource metav1.APIResource, into map[string]stored) error {
+// objects reads all objects of the kinds, by path, but those that the control plane
+// writes by itself.
+func (l *lent) objects(ctx context.Context, kinds []kind) (map[string]stored, error) {
+	out := map[string]stored{}
+	for _, k := range kinds {
+		if err := l.list(ctx, k, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (l *lent) list(ctx context.Context, k kind, into map[string]stored) error {
+	version, resource := k.version, k.resource
 	base := path.Join("/apis", version.Group, version.Version)
 	if version.Group == "" {
 		base = path.Join("/api", version.Version)
@@ -406,7 +489,7 @@ func (l *lent) list(ctx context.Context, version schema.GroupVersion, resource m
 			at = path.Join(base, "namespaces", namespace, resource.Name, name)
 		}
 		labels, _ := meta["labels"].(map[string]any)
-		object := stored{finalizers: meta["finalizers"] != nil, deleting: meta["deletionTimestamp"] != nil, managed: labels["kube-aggregator.kubernetes.io/automanaged"] != nil, aggregated: item["aggregationRule"] != nil}
+		object := stored{kind: k, finalizers: meta["finalizers"] != nil, deleting: meta["deletionTimestamp"] != nil, managed: labels["kube-aggregator.kubernetes.io/automanaged"] != nil, aggregated: item["aggregationRule"] != nil}
 		for _, key := range []string{"resourceVersion", "managedFields", "generation"} {
 			delete(meta, key)
 		}
