@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -246,12 +245,9 @@ func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKin
 // artifactLayer returns the one layer of an artifact's manifest, the file. Another kind
 // of artifact, or several layers, are errors.
 func artifactLayer(data []byte, kind ArtifactKind, l filetree.Limits) (v1.Descriptor, error) {
-	if _, err := parseManifest(data, l); err != nil {
-		return v1.Descriptor{}, err
-	}
-	m, err := v1.ParseManifest(bytes.NewReader(data))
+	m, err := parseManifest(data, l)
 	if err != nil {
-		return v1.Descriptor{}, errors.New("the manifest is not JSON of the expected shape")
+		return v1.Descriptor{}, err
 	}
 	if m.ArtifactType != kind.Type {
 		return v1.Descriptor{}, fmt.Errorf("%w %s: its artifactType is %s", errOtherArtifact, kind.What, bounded.Quote(m.ArtifactType))

@@ -214,29 +214,38 @@ func (s imageReader) list(ctx context.Context, from referrerLister, digest strin
 // it and their annotations: one of them may be a signature. What has no manifest of a
 // known form is none, and stays as it is.
 func (s imageReader) nameTypes(ctx context.Context, from blobReader, referrers []v1.Descriptor) error {
+	var unnamed []*v1.Descriptor
+	for i := range referrers {
+		if d := &referrers[i]; listedWithoutType(*d) && ref.IsDigest(d.Digest.String()) {
+			unnamed = append(unnamed, d)
+		}
+	}
+	if len(unnamed) > maxSignatures {
+		return &UnreadableSignature{fmt.Errorf("more than %d manifests are listed without their type", maxSignatures)}
+	}
 	var group tasks.Group
-	errs := make([]error, len(referrers))
-	read := 0
-	for i, d := range referrers {
-		if !listedWithoutType(d) || !ref.IsDigest(d.Digest.String()) {
-			continue
-		}
-		if read++; read > maxSignatures {
-			return &UnreadableSignature{fmt.Errorf("more than %d manifests are listed without their type", maxSignatures)}
-		}
+	group.SetLimit(parallelDownloads)
+	for _, d := range unnamed {
 		group.Go(func() error {
 			m, err := s.oneManifest(ctx, from, d.Digest.String())
-			if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, bounded.ErrTooLarge) {
-				return nil
-			}
-			if errs[i] = err; err == nil && m.ArtifactType != "" {
-				referrers[i].ArtifactType, referrers[i].Annotations = m.ArtifactType, m.Annotations
+			switch {
+			case isUnreadable(err):
+			case err != nil:
+				return err
+			case m.ArtifactType != "":
+				d.ArtifactType, d.Annotations = m.ArtifactType, m.Annotations
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // every error is in errs
-	return firstOf(errs)
+	return group.Wait()
+}
+
+// isUnreadable reports whether an error is that of a manifest whose form or size is not
+// read, which a retry does not change.
+func isUnreadable(err error) bool {
+	_, odd := errors.AsType[*formError](err)
+	return odd || errors.Is(err, bounded.ErrTooLarge)
 }
 
 func (l *referrerListing) add(r preview.Referrer) {
@@ -288,7 +297,7 @@ func (s imageReader) signatures(ctx context.Context, from blobReader, l referrer
 		if err == nil && m.Manifests != nil {
 			err = &formError{errors.New("an index holds no signature")}
 		}
-		if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, bounded.ErrTooLarge) {
+		if isUnreadable(err) {
 			err = &UnreadableSignature{fmt.Errorf("signature %s: %w", digest, err)}
 		}
 		if err != nil {

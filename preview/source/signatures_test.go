@@ -92,6 +92,17 @@ func TestSignaturesAreFoundByTagAndByReferrerAndAgainOffline(t *testing.T) {
 	}
 }
 
+// listReferrers stores the list of referrers that a client keeps under a tag.
+func listReferrers(t *testing.T, registry sourcetest.Registry, digest string, manifests []any) {
+	t.Helper()
+	const mediaType = "application/vnd.oci.image.index.v1+json"
+	index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": mediaType, "manifests": manifests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry.Manifest(t, "org/b", strings.Replace(digest, ":", "-", 1), mediaType, index)
+}
+
 // A client maintains the list of such a registry. cosign 2.6 writes the type of the empty
 // config as that of the artifact.
 func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
@@ -107,11 +118,7 @@ func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
 			for _, d := range []string{bundle, other} {
 				manifests = append(manifests, map[string]any{"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": d, "size": 1, "artifactType": listedAs})
 			}
-			index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": manifests})
-			if err != nil {
-				t.Fatal(err)
-			}
-			registry.Manifest(t, "org/b", strings.Replace(digest, ":", "-", 1), "application/vnd.oci.image.index.v1+json", index)
+			listReferrers(t, registry, digest, manifests)
 			f := source.New(registry.Options(t))
 			signatures, referrers, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
 			if err != nil {
@@ -121,17 +128,31 @@ func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
 			for _, r := range referrers {
 				types = append(types, r.ArtifactType)
 			}
-			wantTypes := []string{spdx, sigstoreBundle}
-			if listedAs == sigstoreBundle {
-				wantTypes = []string{sigstoreBundle, sigstoreBundle} // what is listed with a type is not asked again
+			wantTypes, want := []string{spdx, sigstoreBundle}, []string{sigstoreBundle + " one one"}
+			if listedAs == sigstoreBundle { // what is listed with a type is not asked again
+				wantTypes, want = []string{sigstoreBundle, sigstoreBundle}, []string{spdx + " not read not read", sigstoreBundle + " one one"}
 			}
 			if !slices.Equal(types, wantTypes) {
 				t.Errorf("the types are %q, want %q", types, wantTypes)
 			}
-			if got := payloads(signatures); len(got) < 1 || !slices.Contains(got, sigstoreBundle+" one one") {
-				t.Errorf("got %q", got)
+			if got := payloads(signatures); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// What may be a signature is read, up to a bound.
+func TestManyReferrersWithoutATypeAreRefused(t *testing.T) {
+	registry := sourcetest.TLS(t, withoutReferrers)
+	digest := push(t, registry, "org/b:v1", bundleDir(), nil)
+	bundle := registry.Refer(t, "org/b", digest, sigstoreBundle, signature(sigstoreBundle, "one"))
+	without := map[string]any{"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": bundle, "size": 1}
+	listReferrers(t, registry, digest, slices.Repeat([]any{without}, 257))
+	f := source.New(registry.Options(t))
+	_, _, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
+	if _, unreadable := errors.AsType[*source.UnreadableSignature](err); !unreadable || !strings.Contains(err.Error(), "more than 256 manifests are listed without their type") {
+		t.Errorf("got %v", err)
 	}
 }
 
