@@ -1,9 +1,6 @@
 package install_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"os/exec"
 	"strconv"
 	"testing"
 	"time"
@@ -60,28 +57,8 @@ func benchmarkApply(b *testing.B, box *sandbox.Sandbox, n int) (each float64) {
 	each = float64(b.Elapsed().Microseconds()) / float64(b.N*n)
 	b.ReportMetric(each, "µs/object")
 	b.ReportMetric(float64(used.Microseconds())/float64(b.N*n), "processor-µs/object")
-	kubectl := kubectlApply(b, box.Kubeconfig(), next())
+	kubectl := sandboxtest.TimeKubectl(b, box.Kubeconfig(), preview.PlannedBodies(next().Objects), 0, "apply", "--server-side", "--force-conflicts")
 	b.ReportMetric(kubectl*1000, "ms-kubectl-apply")
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/kubectl, "times-kubectl-apply")
 	return each
-}
-
-// kubectlApply returns how many seconds kubectl takes to apply the objects of a plan.
-func kubectlApply(b *testing.B, kubeconfig string, plan *preview.Plan) float64 {
-	b.Helper()
-	var manifests bytes.Buffer
-	for i := range plan.Objects {
-		data, err := json.Marshal(plan.Objects[i].Planned)
-		if err != nil {
-			b.Fatal(err)
-		}
-		manifests.Write(append(data, "\n---\n"...))
-	}
-	apply := exec.CommandContext(b.Context(), sandboxtest.Kubectl(b), "--kubeconfig", kubeconfig, "apply", "--server-side", "--force-conflicts", "-f", "-")
-	apply.Stdin = &manifests
-	start := time.Now()
-	if out, err := apply.CombinedOutput(); err != nil {
-		b.Fatalf("kubectl apply: %v: %.500s", err, out)
-	}
-	return time.Since(start).Seconds()
 }

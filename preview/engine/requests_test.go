@@ -1,13 +1,10 @@
 package engine_test
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,7 +197,8 @@ func benchmarkUpdate(b *testing.B, box *sandbox.Sandbox, applications int) {
 	updated := applicationsOf(b, release, applications, "two")
 	kubectl := 0.0
 	if applications < 3333 {
-		kubectl = kubectlDiff(b, box.Kubeconfig(), updated)
+		const differences = 1 // the code that kubectl exits with
+		kubectl = sandboxtest.TimeKubectl(b, box.Kubeconfig(), preview.PlannedBodies(updated.Objects), differences, "diff")
 	}
 	for _, mode := range []preview.ReadMode{preview.ReadDryRun, preview.ReadGet} {
 		near := 0.0
@@ -241,25 +239,4 @@ func planUpdate(b *testing.B, kubeconfig string, release preview.Release, update
 	if err != nil {
 		b.Fatal(err)
 	}
-}
-
-// kubectlDiff returns how many seconds kubectl diff takes for the objects of a plan.
-func kubectlDiff(b *testing.B, kubeconfig string, updated planned.Content) float64 {
-	b.Helper()
-	var manifests bytes.Buffer
-	for i := range updated.Objects {
-		data, err := json.Marshal(updated.Objects[i].Planned)
-		if err != nil {
-			b.Fatal(err)
-		}
-		manifests.Write(append(data, "\n---\n"...))
-	}
-	diff := exec.CommandContext(b.Context(), sandboxtest.Kubectl(b), "--kubeconfig", kubeconfig, "diff", "-f", "-")
-	diff.Stdin = &manifests
-	start := time.Now()
-	out, err := diff.CombinedOutput()
-	if diff.ProcessState == nil || diff.ProcessState.ExitCode() != 1 { // there are differences
-		b.Fatalf("kubectl diff: %v: %.500s", err, out)
-	}
-	return time.Since(start).Seconds()
 }
