@@ -269,7 +269,7 @@ func TestClusterAWayThatIsNoMoreIsSeen(t *testing.T) {
 // A plan is shown while it is checked again, and two runs may check it at once: a check
 // writes nothing into it. The race detector sees what does.
 func TestAPlanIsCheckedAgainByTwoAtOnce(t *testing.T) {
-	client := recorded(t, "bindings", heldBefore).cluster("")
+	client := readRecording(t, "bindings").cluster("") // which the test above records
 	p := planFrom(t, client, "held", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}")
 	var group tasks.Group
 	for range 4 {
