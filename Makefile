@@ -6,7 +6,7 @@ export CORPUS
 GOBUILD := go build -trimpath
 
 # The control plane reports this version; it is that of cmd/sandbox/go.mod.
-KUBERNETES := v1.37.1
+KUBERNETES := v1.37.2
 STAMP := k8s.io/component-base/version
 SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMajor=1 -X $(STAMP).gitMinor=37
 # What the built control plane depends on, as one checksum.

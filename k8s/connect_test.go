@@ -27,7 +27,7 @@ func TestClusterTargetIdentifiesClusterAndUser(t *testing.T) {
 	if uid, _ := pin(namespace); target.Identity != uid || uid == "" {
 		t.Errorf("identity %q, want the uid of kube-system, %q", target.Identity, uid)
 	}
-	if target.User != sandboxtest.Admin || target.Version != "v1.37.1" || !strings.HasPrefix(target.Server, "https://127.0.0.1:") || target.Context == "" {
+	if target.User != sandboxtest.Admin || target.Version != "v1.37.2" || !strings.HasPrefix(target.Server, "https://127.0.0.1:") || target.Context == "" {
 		t.Errorf("got %+v", target)
 	}
 	if !slices.Contains(target.Groups, "system:authenticated") {
