@@ -244,8 +244,6 @@ func TestSlowEveryLinkedModuleHasKnownTerms(t *testing.T) {
 	}
 }
 
-// A package of a distribution is installed into a directory of its own, and runs; one
-// whose bytes were changed is not what the checksums say.
 // The plugin of PipeCD is a module of its own, with a list of its own beside the program.
 func TestSlowThePluginOfPipeCDHasAListOfItsModules(t *testing.T) {
 	slowtest.Skip(t, "listing the packages of another module")
@@ -270,6 +268,8 @@ func TestSlowThePluginOfPipeCDHasAListOfItsModules(t *testing.T) {
 	}
 }
 
+// A package of a distribution is installed into a directory of its own, and runs; one
+// whose bytes were changed is not what the checksums say.
 func TestSlowAPackageInstallsAndRuns(t *testing.T) {
 	slowtest.Skip(t, "packages of distributions")
 	bin := filepath.Join("..", "..", "bin")
@@ -342,6 +342,59 @@ func execute(t *testing.T, program string, args ...string) string {
 		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return string(out)
+}
+
+// GoReleaser publishes what "make release" has made, and nothing of which a byte was changed since.
+func TestWhatIsPublishedIsWhatWasMade(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Before   struct{ Hooks []string }
+		Builds   []struct{ Skip bool }
+		Checksum struct{ Disable bool }
+		Release  struct {
+			Files []struct{ Glob string } `json:"extra_files"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	if len(config.Builds) != 1 || !config.Builds[0].Skip || !config.Checksum.Disable || len(config.Release.Files) != 1 || config.Release.Files[0].Glob != "bin/release/*" {
+		t.Errorf("it makes files of its own, or publishes others: %+v", config)
+	}
+	script, isShell := strings.CutPrefix(config.Before.Hooks[0], "sh -c '")
+	if len(config.Before.Hooks) != 1 || !isShell {
+		t.Fatalf("before it publishes: %q", config.Before.Hooks)
+	}
+	_, files := made(t, someModules)
+	dir := t.TempDir()
+	put := func(file string, data []byte) {
+		path := filepath.Join(dir, "bin", "release", file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publishes := func() bool {
+		cmd := exec.Command("sh", "-c", strings.TrimSuffix(script, "'"))
+		cmd.Dir = dir
+		return cmd.Run() == nil
+	}
+	if publishes() {
+		t.Error("it publishes what nothing was made of")
+	}
+	for file, data := range files {
+		put(file, data)
+	}
+	put(checksums+".sigstore.json", []byte("the signature of the checksums"))
+	if !publishes() {
+		t.Error("it refuses what was made")
+	}
+	put("operator.yaml", append(files["operator.yaml"], '\n'))
+	if publishes() {
+		t.Error("it publishes a file with another byte")
+	}
 }
 
 // The setup action looks for archives by name, and trusts the signature of one workflow.
