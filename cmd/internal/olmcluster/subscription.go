@@ -126,49 +126,52 @@ func (v *Via) AddToUpgrade(flags *pflag.FlagSet) {
 	flags.StringVar((*string)(v), "via", "", "NAME is a Subscription or its package: review what its pending InstallPlan holds, and have the cluster's OLM install that: olmv0")
 }
 
-// own are the flags about what this program applies itself.
-var own = []string{"plan", "out", "filename", "values", "set", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max"}
-
-// subscribed are the flags of upgrade about what a Subscription or its OperatorGroup says.
-var subscribed = []string{"catalog", "install-mode", "watch-namespace", "certs", "format", "path", "kube-version", "api-versions", "cloud-policy", "platform"}
-
-// CheckUpgrade is Check for upgrade.
-func (v *Via) CheckUpgrade(given func(flag string) bool, render *planning.RenderOptions) error {
-	if *v == "" && !given("via") {
-		return nil
-	}
-	for _, flag := range subscribed {
-		if given(flag) {
-			return planning.Usagef("--%s is what the Subscription or its OperatorGroup says; leave it out, or --via", flag)
-		}
-	}
-	for _, flag := range []string{"conflicts", "strict", "reset-options", "values-from-defaults"} {
-		if given(flag) {
-			return planning.Usagef("--%s is about what this program applies itself; leave it out, or --via", flag)
-		}
-	}
-	return v.Check(given, render)
+// unheeded are flags that mean nothing where OLM installs, for one reason.
+type unheeded struct {
+	reason string
+	flags  []string
 }
+
+var (
+	own = unheeded{"about what this program applies itself", []string{
+		"plan", "out", "filename", "values", "set", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max",
+	}}
+	ownOfUpgrade = unheeded{own.reason, []string{"conflicts", "strict", "reset-options", "values-from-defaults"}}
+	subscribed   = unheeded{"what the Subscription or its OperatorGroup says", []string{
+		"catalog", "install-mode", "watch-namespace", "certs", "format", "path", "kube-version", "api-versions", "cloud-policy", "platform",
+	}}
+)
 
 // Check returns an error for a wrong value, and for flags that OLM cannot follow. It
 // sets in render that no certificates are issued, as OLM itself makes those of webhooks.
 func (v *Via) Check(given func(flag string) bool, render *planning.RenderOptions) error {
+	return v.check(given, render, own)
+}
+
+// CheckUpgrade is Check for upgrade.
+func (v *Via) CheckUpgrade(given func(flag string) bool, render *planning.RenderOptions) error {
+	return v.check(given, render, subscribed, ownOfUpgrade, own)
+}
+
+func (v *Via) check(given func(flag string) bool, render *planning.RenderOptions, refused ...unheeded) error {
 	if *v == "" && !given("via") {
 		return nil
-	}
-	if render.Certs == "" {
-		render.Certs = preview.CertsNone
 	}
 	if *v != V0 {
 		return planning.Usagef("--via %s: want olmv0; OLM v1 has no InstallPlan to approve: install without --via, or write a ClusterExtension", *v)
 	}
-	for _, flag := range own {
-		if given(flag) {
-			return planning.Usagef("--%s is about what this program applies itself; leave it out, or --via", flag)
+	for _, u := range refused {
+		for _, flag := range u.flags {
+			if given(flag) {
+				return planning.Usagef("--%s is %s; leave it out, or --via", flag, u.reason)
+			}
 		}
 	}
 	if given("output") && given("yes") {
 		return planning.Usagef("-o is for --preview where OLM installs; leave it out, or --via")
+	}
+	if render.Certs == "" {
+		render.Certs = preview.CertsNone
 	}
 	return nil
 }
