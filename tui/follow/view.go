@@ -221,7 +221,7 @@ func (m *followScreen) footerKeys() []key.Binding {
 	move := frame.WithHelp(k.Down, "move")
 	switch {
 	case m.help != nil:
-		return append([]key.Binding{k.Back, frame.WithHelp(k.Down, "down"), frame.WithHelp(k.Up, "up")}, stop...)
+		return append(frame.PageKeys(k.Back, k.Down, k.Up), stop...)
 	case m.pane == paneEvents:
 		return append(append([]key.Binding{k.Back}, stop...), k.Logs, k.Help, k.Search, move)
 	case m.pane == paneLogs:

@@ -75,6 +75,11 @@ func WithHelp(b key.Binding, does string) key.Binding {
 	return b
 }
 
+// PageKeys returns the keys of a page to read: those of a screen that leave it and scroll it.
+func PageKeys(back, down, up key.Binding) []key.Binding {
+	return []key.Binding{back, WithHelp(down, "down"), WithHelp(up, "up")}
+}
+
 // KeyGroup is a section of the help: a title and keys.
 type KeyGroup struct {
 	Title string

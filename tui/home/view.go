@@ -35,7 +35,7 @@ func (m *screen) lines() ([]string, *tea.Cursor) {
 	case m.page != nil:
 		body, below := m.page.Paint(m.theme, m.size)
 		f.Below[0] = below
-		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, nil)), nil
+		return f.Stack(body, "", f.Footer(frame.PageKeys(m.keys.Back, m.keys.Down, m.keys.Up), nil)), nil
 	}
 	body, cursor := m.body()
 	f.Below[0] = m.list.Below(len(m.rows), m.size.Body)

@@ -34,7 +34,7 @@ func (m *pickScreen) lines() ([]string, *tea.Cursor) {
 	case m.page != nil:
 		body, below := m.page.Paint(m.theme, m.size)
 		f.Below[0] = below
-		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, nil)), nil
+		return f.Stack(body, "", f.Footer(frame.PageKeys(m.keys.Back, m.keys.Down, m.keys.Up), nil)), nil
 	case m.loading:
 		f.State = "RESOLVE"
 		body := m.log.Body(m.theme, m.size, " Opening the catalogs. Nothing has been changed.")

@@ -77,7 +77,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	case m.page != nil:
 		body, below := m.page.Paint(m.Theme, m.Size)
 		f.Below[0] = below
-		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, frame.Plain(""))), nil
+		return m.compose(f, body, "", f.Footer(frame.PageKeys(m.keys.Back, m.keys.Down, m.keys.Up), nil)), nil
 	case m.screen == screenResolve:
 		return m.compose(f, m.resolving.body(m.tabPanel.View), "", f.Footer(m.resolveKeys(), nil)), nil
 	case m.screen == screenConfirm:
