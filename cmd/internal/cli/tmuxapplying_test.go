@@ -108,6 +108,7 @@ func TestTerminalApplyIsLookedInto(t *testing.T) {
 
 // When the time is over the screen says so, and r goes on with the same plan.
 func TestTerminalApplyThatTimedOutIsGoneOnWith(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 80, 24)
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 3s")
@@ -129,6 +130,7 @@ func TestTerminalApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 // What somebody else changed meanwhile is not gone on with; what was applied
 // before stays, and that is said.
 func TestTerminalApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 80, 24)
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 1s")

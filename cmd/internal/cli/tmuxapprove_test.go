@@ -9,6 +9,7 @@ import (
 
 // A person signs an approval: only the release name, typed as a whole, does it.
 func TestTerminalApproveAsksForTheReleaseName(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 120, 50, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	private, _, err := signKey("cosign")
 	if err != nil {

@@ -159,6 +159,7 @@ func breakFollow(ctx context.Context, where string) error {
 // A panic gives the shell its terminal back, is an error, and approves nothing,
 // in whatever state it comes.
 func TestTerminalPanicGivesTheTerminalBack(t *testing.T) {
+	t.Parallel()
 	confirm := func(p *pane) {
 		p.wait("REVIEW")
 		p.keys("a")

@@ -10,6 +10,7 @@ import (
 // Without a command a terminal shows what is installed and how to begin; without a
 // terminal it is the help.
 func TestTerminalHomeWithoutACluster(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 80, 24, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	if err := os.CopyFS(filepath.Join(p.dir, "bundle"), os.DirFS(filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0"))); err != nil {
 		t.Fatal(err)

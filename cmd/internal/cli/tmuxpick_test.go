@@ -29,6 +29,7 @@ func chooser(t *testing.T) *pane {
 // Without a name a person chooses on a screen, and nothing chosen is nothing
 // applied.
 func TestTerminalInstallWithoutANameLetsAPersonChoose(t *testing.T) {
+	t.Parallel()
 	p := chooser(t)
 	ask := func() {
 		p.cleared("kubectl-operator install --catalog ./cat")
@@ -104,6 +105,7 @@ func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 
 // A name that no package has opens the list on what it finds; a script gets the error.
 func TestTerminalANameThatNoPackageHasIsSearched(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	p.cleared("kubectl-operator install mongo shop --catalog ./cat --plain-http")
 	p.wait(`no package is called "mongo"`)
@@ -130,6 +132,7 @@ func TestTerminalANameThatNoPackageHasIsSearched(t *testing.T) {
 
 // Where no screen is drawn the packages are a numbered list.
 func TestTerminalInstallWithoutANameListsPackages(t *testing.T) {
+	t.Parallel()
 	p := chooser(t)
 	ask := func() {
 		p.cleared("kubectl-operator install --catalog ./cat --plain")

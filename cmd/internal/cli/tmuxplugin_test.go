@@ -10,6 +10,7 @@ import (
 // A plugin set is reviewed, asked about and installed like a release; whoever
 // leaves before the answer finds nothing installed.
 func TestTerminalPluginSetOnTheScreen(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	for name, text := range map[string]string{
 		"set.yaml": "apiVersion: kubectl-operator/v1alpha1\nkind: PluginSet\nmetadata: {name: host}\nspec:\n  version: 1.0.0\n  plugins: [{output: run, reference: ./run}]\n",

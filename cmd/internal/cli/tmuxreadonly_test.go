@@ -11,6 +11,7 @@ import (
 
 // A plan that is only looked at is on the same screen, without the question.
 func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	bundle := filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0")
 	p.run("kubectl-operator preview " + bundle + " --offline --out plan.tgz >/dev/null; echo saved=$?")
@@ -46,6 +47,7 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 
 // A window that grew while the review was on it has nothing left of it afterwards.
 func TestTerminalLeavingAGrownWindowLeavesNothing(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 80, 24, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	p.run("clear; kubectl-operator preview " + filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0") + " --offline --tui; echo exit=$?")
 	p.wait("read only")
@@ -63,6 +65,7 @@ func TestTerminalLeavingAGrownWindowLeavesNothing(t *testing.T) {
 // The pager has the terminal until it ends. It is shown what the screen shows, in a
 // file of the user alone that is gone afterwards.
 func TestTerminalThePagerShowsYAMLAndDiffs(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	p.file("pager", "echo paged; echo \"$1\" >file; stat -c 'mode %a' \"$1\" \"$(dirname \"$1\")\"; head -n 12 \"$1\"; echo leave; read key\n")
 	p.file("objects/all.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: keys\nstringData:\n  password: hunter22\n")

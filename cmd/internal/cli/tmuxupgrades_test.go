@@ -31,6 +31,7 @@ var planDigest = regexp.MustCompile(`plan [0-9a-f]{4}…[0-9a-f]{4}`)
 // TestTerminalTheFirstScreenSaysWhatAnUpgradeWouldDo looks at upgrades of real packages
 // in a terminal of 80x24, and asks of the first screen what was found out by hand.
 func TestTerminalTheFirstScreenSaysWhatAnUpgradeWouldDo(t *testing.T) {
+	t.Parallel()
 	p := newPane(t, 80, 24, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	bundles, golden := corpustest.Dir(t, "bundles"), filepath.Join(root(t), "testdata", "upgrades")
 	raw, err := os.ReadFile(filepath.Join(golden, "answers.yaml"))
