@@ -31,21 +31,16 @@ var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/a
 func made(t *testing.T, modules []module) (*release, map[string][]byte) {
 	t.Helper()
 	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	put("docs/man/kubectl-operator.1", "man")
-	put("docs/completions/bash", "bash")
+	put(t, filepath.Join(dir, "docs", "man", "kubectl-operator.1"), []byte("man"))
+	put(t, filepath.Join(dir, "docs", "completions", "bash"), []byte("bash"))
 	args := []string{
 		"-version", "v1.2.3", "-commit", strings.Repeat("ab", 20), "-time", "1700000000",
 		"-source", filepath.Join("..", ".."), "-docs", filepath.Join(dir, "docs"), "-out", filepath.Join(dir, "out"),
 	}
 	for _, platform := range platforms {
-		args = append(args, platform+"="+put(platform, "program for "+platform))
+		program := filepath.Join(dir, platform)
+		put(t, program, []byte("program for "+platform))
+		args = append(args, platform+"="+program)
 	}
 	r, err := parse(args)
 	if err != nil {
@@ -55,6 +50,14 @@ func made(t *testing.T, modules []module) (*release, map[string][]byte) {
 		t.Fatal(err)
 	}
 	return r, filesOf(t, r.out)
+}
+
+// put writes a file, and the directories above it.
+func put(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func filesOf(t *testing.T, dir string) map[string][]byte {
@@ -364,18 +367,13 @@ func TestWhatIsPublishedIsWhatWasMade(t *testing.T) {
 	if len(config.Builds) != 1 || !config.Builds[0].Skip || !config.Checksum.Disable || len(config.Release.Files) != 1 || config.Release.Files[0].Glob != "bin/release/*" {
 		t.Errorf("it makes files of its own, or publishes others: %+v", config)
 	}
-	script, isShell := strings.CutPrefix(config.Before.Hooks[0], "sh -c '")
+	script, isShell := strings.CutPrefix(strings.Join(config.Before.Hooks, "\n"), "sh -c '")
 	if len(config.Before.Hooks) != 1 || !isShell {
 		t.Fatalf("before it publishes: %q", config.Before.Hooks)
 	}
 	_, files := made(t, someModules)
 	dir := t.TempDir()
-	put := func(file string, data []byte) {
-		path := filepath.Join(dir, "bin", "release", file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	release := filepath.Join(dir, "bin", "release")
 	publishes := func() bool {
 		cmd := exec.Command("sh", "-c", strings.TrimSuffix(script, "'"))
 		cmd.Dir = dir
@@ -385,13 +383,13 @@ func TestWhatIsPublishedIsWhatWasMade(t *testing.T) {
 		t.Error("it publishes what nothing was made of")
 	}
 	for file, data := range files {
-		put(file, data)
+		put(t, filepath.Join(release, file), data)
 	}
-	put(checksums+".sigstore.json", []byte("the signature of the checksums"))
+	put(t, filepath.Join(release, checksums+".sigstore.json"), []byte("the signature of the checksums"))
 	if !publishes() {
 		t.Error("it refuses what was made")
 	}
-	put("operator.yaml", append(files["operator.yaml"], '\n'))
+	put(t, filepath.Join(release, "operator.yaml"), append(files["operator.yaml"], '\n'))
 	if publishes() {
 		t.Error("it publishes a file with another byte")
 	}

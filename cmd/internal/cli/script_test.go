@@ -3,7 +3,6 @@ package cli_test
 import (
 	"archive/tar"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,25 +128,24 @@ func scriptsOfTheTurn(t testing.TB, name string) []string {
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no scripts in %s: %v", name, err)
 	}
-	var out []string
+	// Scripts with a fault of the sandbox come first: a rollout is given up only after half a
+	// minute, in which the others run.
+	var faulty, others []string
 	for i, file := range all {
-		if slowtest.Turn(t, i) {
-			out = append(out, file)
+		if !slowtest.Turn(t, i) {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("sandbox-fault")) {
+			faulty = append(faulty, file)
+		} else {
+			others = append(others, file)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(waits(t, b), waits(t, a)) })
-	return out
-}
-
-// waits counts the faults that the sandbox injects for a script. Scripts with a fault come
-// first: a rollout is given up only after half a minute, in which the others run.
-func waits(t testing.TB, script string) int {
-	t.Helper()
-	text, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Count(text, []byte("sandbox-fault"))
+	return append(faulty, others...)
 }
 
 // conditions adds [corpus]: the real bundles are there; and [runner]: the programs that
