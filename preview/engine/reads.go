@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -33,9 +32,9 @@ func readBody(body map[string]any) map[string]any {
 	return out
 }
 
-// maxFingerprints is the most fingerprints that are computed at a time: one of
-// sensitive values takes 32 MB of memory.
-const maxFingerprints = 4
+// maxHashes is the most hashes that are computed at a time: one of sensitive values takes
+// 32 MB of memory.
+const maxHashes = 4
 
 // fingerprint sets uid and fingerprint of the live state of every object in the plan.
 func (d *builder) fingerprint(ctx context.Context) error {
@@ -52,17 +51,13 @@ func (d *builder) fingerprint(ctx context.Context) error {
 // liveFacts returns uid and fingerprint of the live state of objects, in their order.
 func liveFacts(ctx context.Context, typer preview.TypeConverter, objects []preview.Object) ([]preview.Live, error) {
 	out := make([]preview.Live, len(objects))
-	group, ctx := tasks.WithContext(ctx)
-	group.SetLimit(min(maxFingerprints, runtime.GOMAXPROCS(0)))
-	for i := range objects {
-		group.Go(func() (err error) {
-			if err = ctx.Err(); err == nil {
-				out[i], err = liveFact(typer, &objects[i])
-			}
-			return err
-		})
-	}
-	return out, group.Wait()
+	err := tasks.Each(len(objects), maxHashes, func(i int) (err error) {
+		if err = ctx.Err(); err == nil {
+			out[i], err = liveFact(typer, &objects[i])
+		}
+		return err
+	})
+	return out, err
 }
 
 func liveFact(typer preview.TypeConverter, o *preview.Object) (preview.Live, error) {

@@ -2,10 +2,8 @@ package planned
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -137,21 +135,11 @@ const maxBuilders = 4
 // to hash, and the objects do not depend on each other.
 func (s contentBuilder) buildAll(rendered []format.RenderedObject) []built {
 	out := make([]built, len(rendered))
-	var next atomic.Int64
-	var group tasks.Group
-	for range min(runtime.GOMAXPROCS(0), maxBuilders) {
-		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(rendered) {
-					return nil
-				}
-				b := &out[i]
-				b.object, b.removed, b.err = s.build(rendered[i])
-			}
-		})
-	}
-	_ = group.Wait() // no function returns an error
+	_ = tasks.Each(len(rendered), maxBuilders, func(i int) error {
+		b := &out[i]
+		b.object, b.removed, b.err = s.build(rendered[i])
+		return nil // each object has its own error
+	})
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -59,6 +60,24 @@ func Async(f func() error) <-chan error {
 type Group struct {
 	group  *errgroup.Group
 	caught atomic.Pointer[Panic]
+}
+
+// Each calls f with every index below n, in any order, on as many goroutines as there are
+// processors, but at most most. It returns the first error, after which no call begins.
+func Each(n, most int, f func(i int) error) error {
+	var next atomic.Int64
+	group, failed := WithContext(context.Background())
+	for range min(n, most, runtime.GOMAXPROCS(0)) {
+		group.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < n && failed.Err() == nil; i = int(next.Add(1)) - 1 {
+				if err := f(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // WithContext returns a Group and a context that ends with the first error or

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
@@ -45,5 +46,38 @@ func TestAGroupGoesOnWithAPanic(t *testing.T) {
 	plain.Go(func() error { return errPlain })
 	if err := tasks.Try(plain.Wait); !errors.Is(err, errPlain) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestEachIndexIsCalledOnce(t *testing.T) {
+	called := make([]atomic.Int32, 1000)
+	if err := tasks.Each(len(called), 4, func(i int) error {
+		called[i].Add(1)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range called {
+		if n := called[i].Load(); n != 1 {
+			t.Errorf("%d was called %d times", i, n)
+		}
+	}
+	if err := tasks.Each(0, 4, func(int) error { return errPlain }); err != nil {
+		t.Errorf("of no index %v", err)
+	}
+}
+
+func TestNoCallBeginsAfterTheFirstError(t *testing.T) {
+	calls := 0
+	err := tasks.Each(1000, 1, func(int) error {
+		calls++
+		return errPlain
+	})
+	if !errors.Is(err, errPlain) || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
+	}
+	var p *tasks.Panic
+	if err := tasks.Try(func() error { return tasks.Each(3, 2, func(int) error { return breaks() }) }); !errors.As(err, &p) {
+		t.Errorf("of a panic came %v", err)
 	}
 }
