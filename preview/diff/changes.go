@@ -52,11 +52,13 @@ func Values(before, after map[string]any) []preview.Change {
 
 // ResultHash returns a hash of the paths and values at which result differs from live,
 // or of all if live is nil. Fields of live that the result does not change have no
-// effect on it. Sensitive values are hashed with scrypt.
-func ResultHash(live, result map[string]any) (string, error) {
+// effect on it. Sensitive values are hashed with scrypt. It reports too whether any field
+// differs.
+func ResultHash(live, result map[string]any) (hash string, differs bool, err error) {
 	var pairs []any
 	secrets := map[string]any{}
-	for _, d := range differences(live, result) {
+	found := differences(live, result)
+	for _, d := range found {
 		pair := map[string]any{"path": d.path, "op": d.op, "value": d.to.shown}
 		if d.to.isScalar() && d.to.shown != d.to.raw {
 			secrets[d.path] = d.to.raw
@@ -67,11 +69,12 @@ func ResultHash(live, result map[string]any) (string, error) {
 	if len(secrets) > 0 {
 		digest, err := hashSecrets(result, secrets)
 		if err != nil {
-			return "", err
+			return "", false, err
 		}
 		hashed["sensitive"] = digest
 	}
-	return preview.Hash(hashed)
+	hash, err = preview.Hash(hashed)
+	return hash, len(found) > 0, err
 }
 
 // hashSecrets returns the scrypt hash of sensitive values. They are hashed as the data

@@ -198,9 +198,13 @@ func TestChanges(t *testing.T) {
 func TestResultHash(t *testing.T) {
 	hash := func(live, result string) string {
 		t.Helper()
-		h, err := ResultHash(decode(t, live), decode(t, result))
+		before, after := decode(t, live), decode(t, result)
+		h, differs, err := ResultHash(before, after)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if differs != (len(Changes(before, after)) > 0) {
+			t.Errorf("%s and %s differ: %v", live, result, differs)
 		}
 		return h
 	}
@@ -244,6 +248,9 @@ func FuzzChanges(f *testing.F) {
 		same := canonical(t, preview.WithoutVolatile(live)) == canonical(t, preview.WithoutVolatile(result))
 		if same != (len(changes) == 0) {
 			t.Errorf("same is %v, changes are %v", same, render(changes))
+		}
+		if _, differs, err := ResultHash(live, result); err != nil || differs == same {
+			t.Errorf("same is %v, they differ: %v, %v", same, differs, err)
 		}
 		if got := render(Changes(live, live)); got != "" {
 			t.Errorf("an object differs from itself: %s", got)

@@ -99,14 +99,25 @@ func (w *walker) values(path, field string, from, to node) {
 }
 
 func (w *walker) maps(path string, from, to node) {
-	keys := append(from.keys(), to.keys()...)
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		f, t := from.at(key), to.at(key)
-		if f.raw != nil || t.raw != nil {
-			w.values(path+preview.PathKey(key), key, f, t)
+	before, _ := from.raw.(map[string]any)
+	after, _ := to.raw.(map[string]any)
+	for key := range before {
+		w.key(path, key, from, to)
+	}
+	for key := range after {
+		if _, both := before[key]; !both {
+			w.key(path, key, from, to)
 		}
 	}
+}
+
+// key compares the values under a key. Most are equal scalars, for which no path is made.
+func (w *walker) key(path, key string, from, to node) {
+	f, t := from.at(key), to.at(key)
+	if f.raw == nil && t.raw == nil || f.isScalar() && t.isScalar() && scalarEqual(f.raw, t.raw) {
+		return
+	}
+	w.values(path+preview.PathKey(key), key, f, t)
 }
 
 func (w *walker) lists(path, field string, from, to node) {

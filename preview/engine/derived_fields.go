@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/locate"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -21,9 +23,10 @@ import (
 // again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
-	for i := range p.Objects {
+	_ = tasks.Each(len(p.Objects), runtime.GOMAXPROCS(0), func(i int) error { // no call returns an error
 		p.Objects[i].Changes = changes(&p.Objects[i])
-	}
+		return nil
+	})
 	setGrants(p)
 	p.Access.Wildcards = builtInWildcards(p)
 	p.Cloud = cloudAccess(p)

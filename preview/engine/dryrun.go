@@ -106,13 +106,15 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 		if err != nil {
 			return nil, err
 		}
+		if err := d.decideFromResults(pending, results, d.bindsOwnRole); err != nil {
+			return nil, err
+		}
 		for n, result := range results {
 			o := &d.plan.Objects[pending[n]]
 			switch {
 			case d.bindsOwnRole(o) && (result.Err == nil || escalates(result.Err)):
 				err = d.decideOwnBinding(ctx, o)
 			case result.Err == nil:
-				err = d.decideFromResult(o, result.Body)
 			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
 				moved = append(moved, pending[n])
 			case d.enterConflicts(o, result.Err):
@@ -236,14 +238,26 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 	}
 }
 
+// decideFromResults compares pending objects that have a result with their live state,
+// several at a time, and leaves out some.
+func (d dryRunner) decideFromResults(pending []int, results []preview.DryRunResult, leaveOut func(*preview.Object) bool) error {
+	return tasks.Each(len(pending), maxHashes, func(n int) error {
+		o := &d.plan.Objects[pending[n]]
+		if results[n].Err != nil || leaveOut(o) {
+			return nil
+		}
+		return d.decideFromResult(o, results[n].Body)
+	})
+}
+
 func (d dryRunner) decideFromResult(o *preview.Object, result map[string]any) error {
 	o.ResultBody = result
-	hash, err := diff.ResultHash(o.LiveBody, result)
+	hash, differs, err := diff.ResultHash(o.LiveBody, result)
 	if err != nil {
 		return fmt.Errorf("comparing %s: %w", o.ID, err)
 	}
 	o.Result = hash
-	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(d.plan.Unsettled(o)) == 0 && len(diff.Changes(o.LiveBody, result)) == 0 && !secretChanges(o.LiveBody, result) {
+	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && !differs && len(d.plan.Unsettled(o)) == 0 && !secretChanges(o.LiveBody, result) {
 		o.Action = preview.ActionUnchanged
 	}
 	return nil

@@ -23,18 +23,19 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 		return err
 	}
 	for n, i := range pending {
-		o, result := &d.plan.Objects[i], results[n]
+		o, result := &d.plan.Objects[i], &results[n]
 		for d.enterConflicts(o, result.Err) {
-			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager})
+			*result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager})
 		}
-		if result.Err != nil {
-			err = d.decideFromRefusal(ctx, o, result.Err)
-		} else {
-			err = d.decideFromResult(o, result.Body)
+		if result.Err == nil {
+			continue
 		}
-		if err != nil {
+		if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {
 			return err
 		}
+	}
+	if err := d.decideFromResults(pending, results, func(*preview.Object) bool { return false }); err != nil {
+		return err
 	}
 	d.secretKeys()
 	return nil
