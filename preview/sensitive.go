@@ -53,8 +53,7 @@ type sensitiveLeaf struct {
 
 // sensitiveLeaves returns the sensitive values of an object: the data of a Secret, and
 // values of ConfigMaps and environment variables with a sensitive name. A CRD has none.
-func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
-	var leaves []sensitiveLeaf
+func sensitiveLeaves(body map[string]any) (leaves []sensitiveLeaf) {
 	if IsKind(body, KindCustomResourceDefinition) {
 		return nil
 	}
@@ -70,7 +69,7 @@ func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
 			leaves = append(leaves, mapLeaves(Map(body, field), "."+field, SensitiveName)...)
 		}
 	}
-	leaves = append(leaves, envLeaves(body, "")...)
+	leaves = append(leaves, sensitiveIn(body, literalEnv)...)
 	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
 	return leaves
 }
@@ -82,8 +81,7 @@ func lastAppliedLeaf(body map[string]any) []sensitiveLeaf {
 	return mapLeaves(annotations, ".metadata.annotations", func(name string) bool { return name == LastApplied })
 }
 
-func mapLeaves(m map[string]any, path string, match func(string) bool) []sensitiveLeaf {
-	var leaves []sensitiveLeaf
+func mapLeaves(m map[string]any, path string, match func(string) bool) (leaves []sensitiveLeaf) {
 	for key, v := range m {
 		if match(key) {
 			leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), name: key, value: v, set: func(to any) { m[key] = to }})
@@ -92,26 +90,32 @@ func mapLeaves(m map[string]any, path string, match func(string) bool) []sensiti
 	return leaves
 }
 
-func envLeaves(v any, path string) []sensitiveLeaf {
-	var leaves []sensitiveLeaf
+// sensitiveIn returns what find finds in each map of a value, at any depth. Most hold
+// nothing: paths are put together only for what is found.
+func sensitiveIn(v any, find func(map[string]any) []sensitiveLeaf) (leaves []sensitiveLeaf) {
 	switch v := v.(type) {
 	case map[string]any:
+		leaves = find(v)
 		for key, item := range v {
-			if list, ok := item.([]any); ok && key == "env" {
-				leaves = append(leaves, literalEnv(list, path+".env")...)
+			for _, leaf := range sensitiveIn(item, find) {
+				leaf.path = PathKey(key) + leaf.path
+				leaves = append(leaves, leaf)
 			}
-			leaves = append(leaves, envLeaves(item, path+PathKey(key))...)
 		}
 	case []any:
 		for i, item := range v {
-			leaves = append(leaves, envLeaves(item, path+"["+strconv.Itoa(i)+"]")...)
+			for _, leaf := range sensitiveIn(item, find) {
+				leaf.path = "[" + strconv.Itoa(i) + "]" + leaf.path
+				leaves = append(leaves, leaf)
+			}
 		}
 	}
 	return leaves
 }
 
-func literalEnv(list []any, path string) []sensitiveLeaf {
-	var leaves []sensitiveLeaf
+// literalEnv returns the variables of m.env with a sensitive name and a value.
+func literalEnv(m map[string]any) (leaves []sensitiveLeaf) {
+	list, _ := m["env"].([]any)
 	for i, item := range list {
 		entry, ok := item.(map[string]any)
 		if !ok {
@@ -120,7 +124,7 @@ func literalEnv(list []any, path string) []sensitiveLeaf {
 		value, ok := entry["value"].(string)
 		if name := String(entry, "name"); ok && value != "" && SensitiveName(name) {
 			leaves = append(leaves, sensitiveLeaf{
-				path: path + "[" + strconv.Itoa(i) + "].value", name: name, value: value,
+				path: ".env[" + strconv.Itoa(i) + "].value", name: name, value: value,
 				set: func(to any) { entry["value"] = to },
 			})
 		}
@@ -128,9 +132,23 @@ func literalEnv(list []any, path string) []sensitiveLeaf {
 	return leaves
 }
 
-// MaskObject returns a copy of an object with every sensitive value replaced by
-// [Masked]. No object is displayed without it.
+// namedScalars returns the scalars of a map whose key is a sensitive name.
+func namedScalars(m map[string]any) []sensitiveLeaf {
+	return mapLeaves(m, "", func(name string) bool {
+		switch m[name].(type) {
+		case map[string]any, []any:
+			return false
+		}
+		return SensitiveName(name)
+	})
+}
+
+// MaskObject returns an object with every sensitive value replaced by [Masked], for
+// reading only: it is the object itself if it holds none. No object is displayed without it.
 func MaskObject(body map[string]any) map[string]any {
+	if !HasSensitive(body) {
+		return body
+	}
 	masked := CloneBody(body)
 	for _, leaf := range sensitiveLeaves(masked) {
 		leaf.set(Masked)
@@ -180,7 +198,7 @@ func HashValues(values map[string]any, pin string) (string, error) {
 
 // valueLeaves returns the sensitive leaves of values, sorted by path.
 func valueLeaves(values map[string]any) []sensitiveLeaf {
-	leaves := append(namedLeaves(values, ""), envLeaves(values, "")...)
+	leaves := append(sensitiveIn(values, namedScalars), sensitiveIn(values, literalEnv)...)
 	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
 	return leaves
 }
@@ -213,34 +231,11 @@ func HashSecretValues(values map[string]any, pin string) (string, error) {
 // names.
 func SensitivePaths(values map[string]any) []string {
 	var out []string
-	for _, leaf := range namedLeaves(values, "") {
+	for _, leaf := range sensitiveIn(values, namedScalars) {
 		out = append(out, leaf.path)
 	}
 	slices.Sort(out)
 	return out
-}
-
-// namedLeaves returns the scalars in v, at any depth, whose key is a sensitive name.
-func namedLeaves(v any, path string) []sensitiveLeaf {
-	var leaves []sensitiveLeaf
-	switch v := v.(type) {
-	case map[string]any:
-		for key, item := range v {
-			switch item.(type) {
-			case map[string]any, []any:
-				leaves = append(leaves, namedLeaves(item, path+PathKey(key))...)
-			default:
-				if SensitiveName(key) {
-					leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), value: item, set: func(to any) { v[key] = to }})
-				}
-			}
-		}
-	case []any:
-		for i, item := range v {
-			leaves = append(leaves, namedLeaves(item, path+"["+strconv.Itoa(i)+"]")...)
-		}
-	}
-	return leaves
 }
 
 // hashLeaves returns the scrypt hash of sensitive values. No other function hashes such

@@ -1,6 +1,9 @@
 package preview
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // volatileRow is one field that controllers change by themselves. A difference there
 // neither makes a plan stale nor counts as a change.
@@ -36,13 +39,15 @@ var volatileTable = [...]volatileRow{
 // server-set metadata and the fields of volatileTable. Two reads of an object that no
 // user changed have the same result.
 func WithoutVolatile(body map[string]any) map[string]any {
-	out := CloneBody(body)
+	out := maps.Clone(body) // not of what is left out: managed fields are half of many objects
 	delete(out, "status")
-	if meta := Map(out, "metadata"); meta != nil {
+	if meta := maps.Clone(Map(out, "metadata")); meta != nil {
 		for _, key := range serverSet {
 			delete(meta, key)
 		}
+		out["metadata"] = meta
 	}
+	out = CloneBody(out)
 	for _, row := range volatileTable {
 		row.strip(out)
 	}

@@ -59,7 +59,7 @@ func exactText(o *preview.Object, body map[string]any, live bool) string {
 	if len(body) == 0 {
 		return ""
 	}
-	masked := preview.MaskObject(body)
+	masked := preview.CloneBody(preview.MaskObject(body))
 	if data := preview.Map(masked, "data"); o.Kind == "Secret" {
 		for k := range data {
 			if how := o.SecretKeys[k]; how == "equal" || how != "" && !live {
