@@ -4,6 +4,7 @@
 package installer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,12 +150,13 @@ func (n *rightSet) add(apiVersion, kind, namespace, name string, verbs ...string
 func (n *rightSet) sorted() []preview.Right { return sorted(n.rights) }
 
 func sorted(rights []preview.Right) []preview.Right {
-	slices.SortFunc(rights, func(a, b preview.Right) int { return strings.Compare(key(a), key(b)) })
+	slices.SortFunc(rights, func(a, b preview.Right) int {
+		return cmp.Or(
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource),
+			strings.Compare(a.URL, b.URL), strings.Compare(a.Name, b.Name), strings.Compare(a.Verb, b.Verb),
+		)
+	})
 	return slices.Compact(rights)
-}
-
-func key(r preview.Right) string {
-	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.URL, r.Name, r.Verb}, "\x00")
 }
 
 // fallbackPlural returns a Plural that asks plural first, then the plan's own CRDs, and
