@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"net"
@@ -183,11 +184,11 @@ func delayed(to, from net.Conn, delay time.Duration) {
 	pieces := make(chan piece, 1024)
 	go func() {
 		defer close(pieces)
+		buffer := make([]byte, 64<<10)
 		for {
-			data := make([]byte, 64<<10)
-			n, err := from.Read(data)
+			n, err := from.Read(buffer)
 			if n > 0 {
-				pieces <- piece{time.Now().Add(delay), data[:n]}
+				pieces <- piece{time.Now().Add(delay), bytes.Clone(buffer[:n])}
 			}
 			if err != nil {
 				return
