@@ -2,7 +2,6 @@ package preview
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -231,8 +231,8 @@ func number(f float64) any {
 // decodeJSONStream decodes concatenated JSON values; line is the line on which the
 // data begins. For manifests it counts the objects while it decodes.
 func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error) {
-	decoder := &jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(data)), manifests: manifests}
-	decoder.UseNumber()
+	lenient := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // names are checked here
+	decoder := &jsonDecoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(data), lenient...), manifests: manifests}
 	var docs []Document
 	for counted := 0; ; {
 		begin := int(decoder.InputOffset())
@@ -261,37 +261,55 @@ type limitError struct{ error }
 func (c *limitError) Unwrap() error { return c.error }
 
 type jsonDecoder struct {
-	*json.Decoder
+	*jsontext.Decoder
 	manifests bool
 }
 
+// token reads the next token. The error is io.EOF only at the end of the last value.
+func (d *jsonDecoder) token() (jsontext.Token, error) {
+	token, err := d.ReadToken()
+	if bad, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		err = fmt.Errorf("offset %d: %w", bad.ByteOffset, bad.Err)
+	}
+	return token, err
+}
+
 func (d *jsonDecoder) value(depth int) (any, error) {
+	token, err := d.token()
+	if err != nil {
+		return nil, err
+	}
+	return d.valueOf(token, depth)
+}
+
+// valueOf returns the value that a token begins.
+func (d *jsonDecoder) valueOf(token jsontext.Token, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("offset %d: nested deeper than %d levels", d.InputOffset(), maxDepth)
 	}
-	token, err := d.Token()
-	if err != nil {
-		if errors.Is(err, io.EOF) && depth > 0 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		return nil, err
-	}
-	switch t := token.(type) {
-	case json.Number:
-		return jsonNumber(t)
-	case json.Delim:
-		if t == '[' {
-			return d.list(depth)
-		}
+	switch token.Kind() {
+	case jsontext.KindBeginObject:
 		return d.mapping(depth)
+	case jsontext.KindBeginArray:
+		return d.list(depth)
+	case jsontext.KindString:
+		return token.String(), nil
+	case jsontext.KindNumber:
+		return jsonNumber(token.String())
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return token.Bool(), nil
 	}
-	return token, nil
+	return nil, nil // null
 }
 
 func (d *jsonDecoder) list(depth int) (any, error) {
 	list := []any{}
-	for d.More() {
-		v, err := d.value(depth + 1)
+	for {
+		token, err := d.token()
+		if err != nil || token.Kind() == jsontext.KindEndArray {
+			return list, err
+		}
+		v, err := d.valueOf(token, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -299,47 +317,29 @@ func (d *jsonDecoder) list(depth int) (any, error) {
 			return nil, &limitError{tooManyObjects()} // the items of a List
 		}
 	}
-	_, err := d.Token()
-	return list, unexpected(err)
 }
 
 func (d *jsonDecoder) mapping(depth int) (any, error) {
 	m := map[string]any{}
-	begin := d.InputOffset()
-	for d.More() {
+	for begin := d.InputOffset(); ; {
 		if size := d.InputOffset() - begin; d.manifests && depth > 0 && size > maxManifestBytes { // a List may be larger
 			return nil, &limitError{tooLargeObject("", int(size))}
 		}
-		token, err := d.Token()
-		if err != nil {
-			return nil, unexpected(err)
+		token, err := d.token()
+		if err != nil || token.Kind() == jsontext.KindEndObject {
+			return m, err
 		}
-		key, ok := token.(string)
-		if !ok {
-			return nil, fmt.Errorf("offset %d: a key that is not a string", d.InputOffset())
-		}
+		key := token.String()
 		if _, dup := m[key]; dup {
 			return nil, fmt.Errorf("offset %d: key %q is set twice", d.InputOffset(), truncate(key, 80))
 		}
-		v, err := d.value(depth + 1)
-		if err != nil {
+		if m[key], err = d.value(depth + 1); err != nil {
 			return nil, err
 		}
-		m[key] = v
 	}
-	_, err := d.Token()
-	return m, unexpected(err)
 }
 
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-func jsonNumber(n json.Number) (any, error) {
-	text := n.String()
+func jsonNumber(text string) (any, error) {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return i, nil
