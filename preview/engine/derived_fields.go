@@ -23,13 +23,19 @@ import (
 // again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
+	besides := tasks.Async(func() error {
+		setGrants(p)
+		p.Cloud = cloudAccess(p)
+		return nil
+	})
 	_ = tasks.Each(len(p.Objects), runtime.GOMAXPROCS(0), func(i int) error { // no call returns an error
 		p.Objects[i].Changes = changes(&p.Objects[i])
 		return nil
 	})
-	setGrants(p)
+	if err := <-besides; err != nil {
+		return err
+	}
 	p.Access.Wildcards = builtInWildcards(p)
-	p.Cloud = cloudAccess(p)
 	p.Images = p.NamedImages()
 	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })
 	p.Reads = slices.CompactFunc(p.Reads, func(a, b preview.Read) bool { return a.ID == b.ID })
