@@ -31,16 +31,15 @@ func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (stri
 }
 
 func fingerprint(t TypeConverter, live, sealed map[string]any, whole bool, manager string) (string, error) {
-	content := WithoutVolatile(live)
-	if sealed != nil && !whole {
-		var err error
-		if content, err = relevant(t, live, sealed, manager); err != nil {
-			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
-		}
+	var content map[string]any
+	var err error
+	if sealed == nil || whole {
+		content = WithoutVolatile(live)
+	} else if content, err = relevant(t, live, sealed, manager); err != nil {
+		return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 	}
 	secret := ""
 	if leaves := sensitiveLeaves(content); len(leaves) > 0 {
-		var err error
 		if secret, err = hashLeaves(leaves, "live "+RefOf(live).ID()+String(live, "metadata", "uid")); err != nil {
 			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 		}

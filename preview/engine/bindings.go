@@ -43,18 +43,14 @@ func escalates(err error) bool {
 	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalationRefusal))
 }
 
-// decideOwnBinding decides an update of a binding to a role of the plan by merging it
-// with the live binding, because the API server refuses its dry run while the role is
-// not stored. For a create, nothing is computed: defaults and admission are not known.
-func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) error {
+// mergeOwnBinding returns the result of an update of a binding to a role of the plan by
+// merging it with the live binding, because the API server refuses its dry run while the
+// role is not stored. For a create there is none: defaults and admission are not known.
+func (d dryRunner) mergeOwnBinding(ctx context.Context, o *preview.Object) preview.DryRunResult {
 	if o.LiveBody == nil {
-		return nil
+		return preview.DryRunResult{}
 	}
-	result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
-	if result.Err != nil {
-		return d.decideFromRefusal(ctx, o, result.Err)
-	}
-	return d.decideFromResult(o, result.Body)
+	return d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
 }
 
 // decideBindings records for each binding the right that the user lacks to write it. As

@@ -23,18 +23,7 @@ import (
 // again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
-	besides := tasks.Async(func() error {
-		setGrants(p)
-		p.Cloud = cloudAccess(p)
-		return nil
-	})
-	_ = tasks.Each(len(p.Objects), runtime.GOMAXPROCS(0), func(i int) error { // no call returns an error
-		p.Objects[i].Changes = changes(&p.Objects[i])
-		return nil
-	})
-	if err := <-besides; err != nil {
-		return err
-	}
+	tasks.Beside(func() { setGrants(p) }, func() { p.Cloud = cloudAccess(p) }, func() { setChanges(p) })
 	p.Access.Wildcards = builtInWildcards(p)
 	p.Images = p.NamedImages()
 	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })
@@ -74,6 +63,13 @@ func relatedImages(p *preview.Plan) []string {
 	return out
 }
 
+func setChanges(p *preview.Plan) {
+	_ = tasks.Each(len(p.Objects), runtime.GOMAXPROCS(0), func(i int) error {
+		p.Objects[i].Changes = changes(&p.Objects[i])
+		return nil
+	})
+}
+
 // changes returns the differences between the live object and the result of the dry
 // run, or the planned object if there is no result. It is nil for a create, because
 // everything in it is new, and for actions that change no field.
@@ -107,10 +103,12 @@ func setGrants(p *preview.Plan) {
 func grants(p *preview.Plan) (installed, planned []preview.Grant) {
 	before, after := installedBodies(p), preview.PlannedBodies(p.Objects)
 	in := access.Input{Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
-	in.Objects = before
-	installed = access.Compute(in)
-	in.Objects = after
-	return installed, access.Compute(in)
+	of := func(in access.Input, objects []map[string]any) []preview.Grant {
+		in.Objects = objects
+		return access.Compute(in)
+	}
+	tasks.Beside(func() { installed = of(in, before) }, func() { planned = of(in, after) })
+	return installed, planned
 }
 
 // installedBodies returns the live objects that belong to the release.
@@ -144,7 +142,9 @@ func cloudAccess(p *preview.Plan) preview.Cloud {
 		installed = append(installed, cloud.Input{Attached: before})
 		planned = append(planned, cloud.Input{Attached: attached})
 	}
-	out := cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
+	var was, is preview.Cloud
+	tasks.Beside(func() { was = cloud.ScanAll(installed) }, func() { is = cloud.ScanAll(planned) })
+	out := cloud.Delta(was, is)
 	if len(attached) == 0 && len(before) > 0 {
 		out.Declared = append(out.Declared, cloud.NotAttached(before)...)
 	}

@@ -106,14 +106,12 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 		if err != nil {
 			return nil, err
 		}
-		if err := d.decideFromResults(pending, results, d.bindsOwnRole); err != nil {
+		if err := d.decideFromResults(ctx, pending, results); err != nil {
 			return nil, err
 		}
 		for n, result := range results {
 			o := &d.plan.Objects[pending[n]]
 			switch {
-			case d.bindsOwnRole(o) && (result.Err == nil || escalates(result.Err)):
-				err = d.decideOwnBinding(ctx, o)
 			case result.Err == nil:
 			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
 				moved = append(moved, pending[n])
@@ -239,14 +237,17 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 }
 
 // decideFromResults compares pending objects that have a result with their live state,
-// several at a time, and leaves out some.
-func (d dryRunner) decideFromResults(pending []int, results []preview.DryRunResult, leaveOut func(*preview.Object) bool) error {
+// several at a time.
+func (d dryRunner) decideFromResults(ctx context.Context, pending []int, results []preview.DryRunResult) error {
 	return tasks.Each(len(pending), maxHashes, func(n int) error {
-		o := &d.plan.Objects[pending[n]]
-		if results[n].Err != nil || leaveOut(o) {
+		o, result := &d.plan.Objects[pending[n]], &results[n]
+		if d.plan.ReadMode == preview.ReadDryRun && d.bindsOwnRole(o) && (result.Err == nil || escalates(result.Err)) {
+			*result = d.mergeOwnBinding(ctx, o)
+		}
+		if result.Err != nil || result.Body == nil {
 			return nil
 		}
-		return d.decideFromResult(o, results[n].Body)
+		return d.decideFromResult(o, result.Body)
 	})
 }
 

@@ -34,7 +34,7 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 			return err
 		}
 	}
-	if err := d.decideFromResults(pending, results, func(*preview.Object) bool { return false }); err != nil {
+	if err := d.decideFromResults(ctx, pending, results); err != nil {
 		return err
 	}
 	d.secretKeys()

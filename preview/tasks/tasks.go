@@ -80,6 +80,14 @@ func Each(n, most int, f func(i int) error) error {
 	return group.Wait()
 }
 
+// Beside calls functions that do not depend on each other beside each other.
+func Beside(functions ...func()) {
+	_ = Each(len(functions), len(functions), func(i int) error {
+		functions[i]()
+		return nil
+	})
+}
+
 // WithContext returns a Group and a context that ends with the first error or
 // panic in it, or when Wait returns.
 func WithContext(ctx context.Context) (*Group, context.Context) {

@@ -81,3 +81,11 @@ func TestNoCallBeginsAfterTheFirstError(t *testing.T) {
 		t.Errorf("of a panic came %v", err)
 	}
 }
+
+func TestWhatIsBesideIsAllDone(t *testing.T) {
+	var a, b int
+	tasks.Beside(func() { a = 1 }, func() { b = 2 })
+	if a != 1 || b != 2 {
+		t.Errorf("got %d and %d", a, b)
+	}
+}
