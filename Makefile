@@ -90,10 +90,10 @@ sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: five minut
 	{ $(call COUNTED,sigs.k8s.io/kwok/cmd/kwok,-ldflags '-s -w' -o ../../bin/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok); } && \
 	echo "$$sum" > ../../bin/.sandbox.sum
 
-kubectl: ## bin/kubectl-VERSION of the control plane, which tests compare with: a minute once, then cached
+kubectl: ## bin/kubectl, of the version of the control plane, which tests compare with: a minute once, then cached
 	@sum=$$($(SANDBOX_SUM)); \
-	if [ "$$sum" = "$$(cat bin/.kubectl.sum 2>/dev/null)" ]; then exit 0; fi; mkdir -p bin; cd cmd/sandbox && \
-	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
+	if [ "$$sum" = "$$(cat bin/.kubectl.sum 2>/dev/null)" ] && [ -x bin/kubectl ]; then exit 0; fi; mkdir -p bin; cd cmd/sandbox && \
+	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl k8s.io/kubernetes/cmd/kubectl && \
 	echo "$$sum" > ../../bin/.kubectl.sum
 
 # What "kubectl operator sandbox up" downloads where there is no checkout. A release

@@ -103,7 +103,7 @@ func Binary(t testing.TB) string {
 // control plane.
 func Kubectl(t testing.TB) string {
 	t.Helper()
-	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl-v1.37.2")
+	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl")
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("kubectl is not built beside the sandbox; run \"make sandbox kubectl\": %v", err)
 	}
