@@ -86,7 +86,7 @@ func NewRBACIndex(existing []map[string]any, missing []string) *RBACIndex {
 // and accounts as Accounts.
 func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
 	roles := newRoleSetOn(s.roles, objects)
-	c := collector{index: map[string]int{}}
+	c := newCollector()
 	for _, body := range objects {
 		if isBinding(body) {
 			c.bind(body, Subjects(body), roles.rules(RoleOf(body)), false)
@@ -184,8 +184,17 @@ func subjectKey(s preview.Subject) string { return s.Kind + "\x00" + s.Namespace
 // collector collects grants and merges those that differ only in Via.
 type collector struct {
 	grants []preview.Grant
-	index  map[string]int // grantKey → index in grants
+	index  map[string]int    // grantKey → index in grants
+	via    map[grantVia]bool // ways that were found, but the first of each grant
 }
+
+// grantVia is one way of a grant, by its index: a role and a binding.
+type grantVia struct {
+	grant         int
+	role, binding string
+}
+
+func newCollector() *collector { return &collector{index: map[string]int{}, via: map[grantVia]bool{}} }
 
 // bindHeld adds the grants of a binding that is only in the cluster.
 func (c *collector) bindHeld(roles *roleSet, ours accounts, binding map[string]any) {
@@ -229,12 +238,11 @@ func (c *collector) add(g preview.Grant, via []string) {
 	}
 	known := &c.grants[at]
 	known.Held = known.Held && g.Held
-	for i := 0; i+1 < len(known.Via); i += 2 {
-		if known.Via[i] == via[0] && known.Via[i+1] == via[1] {
-			return
-		}
+	way := grantVia{at, via[0], via[1]}
+	if first := known.Via[0] == way.role && known.Via[1] == way.binding; !first && !c.via[way] {
+		c.via[way] = true
+		known.Via = append(known.Via, via...)
 	}
-	known.Via = append(known.Via, via...)
 }
 
 // grantKey returns a key of a grant's subject, scope and permissions, without Via.

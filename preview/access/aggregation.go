@@ -47,3 +47,33 @@ func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[str
 	}
 	return out
 }
+
+// Roles finds roles among objects, each with the roles that it aggregates.
+type Roles struct {
+	set   *roleSet
+	given map[string]bool
+	with  map[string][]map[string]any // what With returned, by id
+}
+
+// NewRoles returns the roles among objects. Of two with the same id the later one counts.
+func NewRoles(objects []map[string]any) *Roles {
+	return &Roles{set: newRoleSet(Input{Existing: objects}), given: idsOf(objects), with: map[string][]map[string]any{}}
+}
+
+// With returns a role, by its id, and those whose rules the aggregation controller adds to
+// it, as far as they are among the objects.
+func (r *Roles) With(id string) []map[string]any {
+	if known, ok := r.with[id]; ok {
+		return known
+	}
+	w := newWalk()
+	w.from(r.set, id)
+	var out []map[string]any
+	for _, found := range w.found {
+		if r.given[found] {
+			out = append(out, r.set.role(found))
+		}
+	}
+	r.with[id] = out
+	return out
+}

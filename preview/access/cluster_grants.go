@@ -19,7 +19,7 @@ func ClusterGrants(in Input) (grants []preview.Grant, left int) {
 	planned := idsOf(in.Objects)
 	ours := accountsOf(in.Objects, in.Accounts)
 	useful := map[string][]preview.Grant{}
-	c := collector{index: map[string]int{}}
+	c := newCollector()
 	bindings := in.Existing
 	if in.Unread {
 		bindings = slices.Concat(bindings, defaultBindings())

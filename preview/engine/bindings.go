@@ -72,22 +72,26 @@ func (d rights) decideBindings(ctx context.Context) error {
 	for _, r := range lacking {
 		unbound[r] = true
 	}
-	var refused []*preview.Object
-	var rest []preview.Right
+	roles := access.NewRoles(slices.Concat(d.plan.ReadBodies(), preview.PlannedBodies(d.plan.Objects)))
+	held := map[*preview.Object][]preview.Right{}
+	var all []preview.Right
 	for i, o := range bindings {
 		if unbound[binds[i]] {
-			refused, rest = append(refused, o), append(rest, d.heldRights(d.rolesOfBinding(access.RoleOf(o.Planned)), o.Namespace)...)
+			held[o] = d.heldRights(roles.With(access.RoleOf(o.Planned).ID()), o.Namespace)
+			all = append(all, held[o]...)
 		}
 	}
-	if lacking, err = d.filterMissing(ctx, rest); err != nil {
+	if lacking, err = d.filterMissing(ctx, all); err != nil {
 		return err
 	}
 	lacked := map[preview.Right]bool{}
 	for _, r := range lacking {
 		lacked[r] = true
 	}
-	for _, o := range refused {
-		d.decideBinding(o, lacked)
+	for _, o := range bindings {
+		if rest := slices.DeleteFunc(held[o], func(r preview.Right) bool { return !lacked[r] }); len(rest) > 0 {
+			d.refuseBinding(o, rest)
+		}
 	}
 	return nil
 }
@@ -111,31 +115,11 @@ func endsInApply(a preview.Action) bool {
 	return false
 }
 
-// decideBinding decides about a binding whose writer may not bind its role, by the
-// rights of such roles that the writer lacks.
-func (d rights) decideBinding(o *preview.Object, lacked map[preview.Right]bool) {
-	to := access.RoleOf(o.Planned)
-	held := d.heldRights(d.rolesOfBinding(to), o.Namespace)
-	held = slices.DeleteFunc(held, func(r preview.Right) bool { return !lacked[r] })
-	if len(held) == 0 {
-		return
-	}
-	d.missingOfRole(to, held)
+// refuseBinding decides about a binding whose writer may not bind its role, and lacks
+// these rights of it.
+func (d rights) refuseBinding(o *preview.Object, lacking []preview.Right) {
+	d.missingOfRole(access.RoleOf(o.Planned), lacking)
 	d.missing(rightToBind(o), o.ID+" gives what you do not hold yourself")
 	o.Action, o.Result, o.ResultBody = preview.ActionUnknown, "", nil
 	d.refused(o.ID, preview.ReasonForbidden, "forbidden")
-}
-
-// rolesOfBinding returns the binding's role as the plan leaves it, and the roles
-// that it aggregates.
-func (d rights) rolesOfBinding(to preview.Ref) []map[string]any {
-	sealed, read := preview.PlannedBodies(d.plan.Objects), d.plan.ReadBodies()
-	all := slices.Concat(read, sealed)
-	var out []map[string]any
-	for _, body := range all {
-		if preview.RefOf(body).ID() == to.ID() {
-			out = append(out, body)
-		}
-	}
-	return append(out, access.AggregatedRoles([]string{to.ID()}, nil, all)...)
 }

@@ -93,6 +93,16 @@ const manyBefore = `
 ---
 {apiVersion: v1, kind: LimitRange, metadata: {name: some, namespace: many}, spec: {limits: [{type: Container, max: {memory: 1Gi}}]}}`
 
+// manyWriter is a user who may write objects, and not hand over what roles give: the right
+// to create anything.
+const manyWriter = "writer"
+
+const manyRights = `
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: may-patch}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: [get, list, watch, patch]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: may-patch}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: may-patch}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: writer}]}`
+
 // manyRelease is the release of the plan of [manyInCluster].
 var manyRelease = preview.Release{Name: "r", Namespace: "many"}
 
@@ -113,15 +123,23 @@ func manyInCluster(t testing.TB, n int, change ...string) planned.Content {
 	return content
 }
 
-// manyRecorded returns what a cluster answers that has the first object of each kind as
-// the version before left it.
-func manyRecorded(t *testing.T) *recording {
+// manyRecorded returns what a cluster answers a user that has the first object of each
+// kind as the version before left it.
+func manyRecorded(t *testing.T, user string) *recording {
 	t.Helper()
-	r := recorded(t, "many", manyBefore)
+	name, docs := "many", manyBefore
+	if user != "" {
+		name, docs = name+"-"+user, docs+manyRights
+	}
+	r := recorded(t, name, docs)
 	if r.box == nil {
 		return r
 	}
-	before := manyInCluster(t, 1, "x: {type: integer}", "x: {type: integer}, was: {type: string}", "example.com/a:1", "example.com/a:0")
+	changes := []string{"x: {type: integer}", "x: {type: integer}, was: {type: string}", "example.com/a:1", "example.com/a:0"}
+	if user != "" { // roles and bindings change too
+		changes = append(changes, "verbs: [create]", "verbs: [get]", "subjects: [", "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: before}, ")
+	}
+	before := manyInCluster(t, 1, changes...)
 	applyDefinitions(t, r.box, before)
 	client := connected(t, r.box)
 	for i := range before.Objects {
@@ -136,15 +154,15 @@ func manyRecorded(t *testing.T) *recording {
 	return r
 }
 
-// planInCluster plans n objects of each kind by the answers that were recorded of one,
-// and makes the reads of the plan again.
-func planInCluster(t *testing.T, n int) *preview.Plan {
+// planInCluster plans n objects of each kind by the answers that were recorded of one for
+// a user, and makes the reads of the plan again.
+func planInCluster(t *testing.T, n int, user string) *preview.Plan {
 	t.Helper()
-	r := manyRecorded(t)
+	r := manyRecorded(t, user)
 	if r.box == nil {
 		r.multiplied = &multiplied{copies: n, many: map[string]json.RawMessage{}}
 	}
-	client := r.cluster("")
+	client := r.cluster(user)
 	plan, err := engine.Build(t.Context(), []planned.Content{manyInCluster(t, n)}, client, engine.Options{
 		Tool: "test", Release: manyRelease, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
@@ -158,27 +176,31 @@ func planInCluster(t *testing.T, n int) *preview.Plan {
 // What was recorded of one object of each kind is answered of many, and the plan has
 // each of them as the one.
 func TestARecordingOfOneObjectAnswersForMany(t *testing.T) {
-	one := planInCluster(t, 1)
-	if *update {
-		return
-	}
-	many := planInCluster(t, 5)
-	if got, want := len(many.Objects)-1, 5*(len(one.Objects)-1); got != want { // the Service is one
-		t.Errorf("%d objects, want %d", got, want)
-	}
-	actions := func(p *preview.Plan) map[preview.Action]int {
-		out := map[preview.Action]int{}
-		for _, o := range p.Objects {
-			if numbered.MatchString(o.ID) {
-				out[o.Action]++
+	for _, user := range []string{"", manyWriter} {
+		t.Run("for the user "+user, func(t *testing.T) {
+			one := planInCluster(t, 1, user)
+			if *update {
+				return
 			}
-		}
-		return out
-	}
-	t.Logf("actions %v, %d findings, %d reads", actions(one), len(one.Findings), len(one.Reads))
-	for action, n := range actions(one) {
-		if got := actions(many)[action]; got != 5*n {
-			t.Errorf("%d objects with action %s, want %d", got, action, 5*n)
-		}
+			many := planInCluster(t, 5, user)
+			if got, want := len(many.Objects)-1, 5*(len(one.Objects)-1); got != want { // the Service is one
+				t.Errorf("%d objects, want %d", got, want)
+			}
+			actions := func(p *preview.Plan) map[preview.Action]int {
+				out := map[preview.Action]int{}
+				for _, o := range p.Objects {
+					if numbered.MatchString(o.ID) {
+						out[o.Action]++
+					}
+				}
+				return out
+			}
+			t.Logf("actions %v, %d findings, %d reads, %d rights missing", actions(one), len(one.Findings), len(one.Reads), len(one.Access.Installer.Missing))
+			for action, n := range actions(one) {
+				if got := actions(many)[action]; got != 5*n {
+					t.Errorf("%d objects with action %s, want %d", got, action, 5*n)
+				}
+			}
+		})
 	}
 }

@@ -23,10 +23,12 @@ type recorder struct {
 	records    *records        // values of this program among the plan's reads
 	own        map[string]bool // ids of objects that the plan writes or deletes, see ExcludePlanned
 	broken     []string        // ids of records of other releases that cannot be parsed
+
+	lacking map[preview.MissingRight]bool // rights that are recorded as missing, without the reason
 }
 
 func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recorder {
-	return &recorder{plan: p, cluster: cluster, progress: progress, records: newRecords(p)}
+	return &recorder{plan: p, cluster: cluster, progress: progress, records: newRecords(p), lacking: map[preview.MissingRight]bool{}}
 }
 
 // Plan returns the plan that is being made.

@@ -86,9 +86,11 @@ func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []m
 func (rights) heldRights(bodies []map[string]any, namespace string) []preview.Right {
 	var held []preview.Right
 	for _, body := range bodies {
-		held = append(held, installer.Held(body, namespace)...)
+		if held = append(held, installer.Held(body, namespace)...); len(held) >= maxAsked {
+			return held[:maxAsked] // the API server decides on the rest
+		}
 	}
-	return held[:min(len(held), maxAsked)] // the API server decides on the rest
+	return held
 }
 
 // missingOfRole records rights of a role that the user lacks.
@@ -103,10 +105,9 @@ func (d rights) missingFor(role string, r preview.Right, why string) {
 	if r.URL != "" {
 		m.Resource = r.URL
 	}
-	same := func(other preview.MissingRight) bool {
-		return other.Verb == m.Verb && other.Resource == m.Resource && other.Role == m.Role
-	}
-	if !slices.ContainsFunc(d.plan.Access.Installer.Missing, same) {
+	same := preview.MissingRight{Verb: m.Verb, Resource: m.Resource, Role: m.Role}
+	if !d.lacking[same] {
+		d.lacking[same] = true
 		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, m)
 	}
 }

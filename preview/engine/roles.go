@@ -23,12 +23,12 @@ type roles struct{}
 // bindings of the plan's accounts and roles, the roles that bindings name, and the
 // ClusterRoles that others aggregate.
 func (c roles) read(ctx context.Context, to *recorder) error {
-	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
-	_, planned := grants(to.plan)
-	kinds := escalation.CustomKinds(to.plan, planned)
 	if len(to.plan.Packages) == 0 {
 		return nil
 	}
+	objects := slices.Concat(preview.PlannedBodies(to.plan.Objects), installedBodies(to.plan))
+	_, planned := grants(to.plan)
+	kinds := escalation.CustomKinds(to.plan, planned)
 	if !access.TouchesRBAC(objects) {
 		return c.readDeputies(ctx, to, kinds)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // index caches what is looked up in a plan, so that a plan with many engines and
@@ -25,6 +26,7 @@ type index struct {
 	plugins      []taskPlugin // Flyte's own that need an operator, and those that the plan declares
 	misdeclared  []string     // what is wrong with declarations
 	leaving      []taskPlugin // that live objects declare and the plan does not any more
+	heldUnknown  bool         // whether bindings of the cluster could not be listed
 
 	// Filled as they are asked for.
 	made     map[string][]string            // parts that templates make, by account
@@ -60,6 +62,7 @@ func newIndex(p *preview.Plan) *index {
 		x.granted[s.Namespace] = append(x.granted[s.Namespace], s.Name)
 	}
 	x.naming.add(x.bodies)
+	x.heldUnknown = slices.ContainsFunc(p.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) })
 	return x
 }
 

@@ -55,7 +55,7 @@ func (r *review) rights(plugin taskPlugin) part {
 // could grant rights to the engine's accounts; empty if there are none.
 func (r *review) hiddenRights() string {
 	hidden := r.hidden("rights")
-	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) }) {
+	if hidden == "" && r.heldUnknown {
 		return "not all bindings of the cluster may be listed"
 	}
 	return hidden
