@@ -38,7 +38,10 @@ func DeniedError(p *preview.Plan) error {
 	}
 	var over []string
 	for _, u := range p.Unknowns {
-		if o := p.Object(u.Object); o != nil && u.Reason == preview.ReasonQuota {
+		if u.Reason != preview.ReasonQuota {
+			continue
+		}
+		if o := p.Object(u.Object); o != nil { // one object for each quota: few
 			over = append(over, fmt.Sprintf("%s: %s (kubectl edit resourcequota %s -n %s)", u.Object, u.Why, quotaIn(u.Why), o.Namespace))
 		}
 	}

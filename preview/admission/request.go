@@ -51,13 +51,17 @@ func (t *target) versioned() *admission.VersionedAttributes {
 
 // namespaces finds the Namespaces that requests go into.
 type namespaces struct {
-	plan  *preview.Plan
-	trial *corev1.Namespace
-	found map[string]*corev1.Namespace // by name: many objects are in one
+	planned map[string]*preview.Object // by id
+	read    map[string]map[string]any  // bodies that the plan rests on, by id
+	trial   *corev1.Namespace
+	found   map[string]*corev1.Namespace // by name: many objects are in one
 }
 
 func newNamespaces(ctx context.Context, p *preview.Plan, cluster Cluster, copies bool) (*namespaces, error) {
-	n := &namespaces{plan: p, trial: named(preview.TrialNamespace, nil), found: map[string]*corev1.Namespace{}}
+	n := &namespaces{planned: p.ObjectsByID(), read: map[string]map[string]any{}, trial: named(preview.TrialNamespace, nil), found: map[string]*corev1.Namespace{}}
+	for _, r := range p.Reads {
+		n.read[r.ID] = r.Body
+	}
 	if !copies {
 		return n, nil
 	}
@@ -87,18 +91,13 @@ func (n *namespaces) of(o *preview.Object) *corev1.Namespace {
 // it was not read.
 func (n *namespaces) body(name string) map[string]any {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
-	if made := n.plan.Object(id); made != nil {
+	if made := n.planned[id]; made != nil {
 		if made.ResultBody != nil {
 			return made.ResultBody
 		}
 		return made.Planned
 	}
-	for _, r := range n.plan.Reads {
-		if r.ID == id {
-			return r.Body
-		}
-	}
-	return nil
+	return n.read[id]
 }
 
 // named returns a Namespace with the label that the API server gives each.

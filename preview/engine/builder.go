@@ -149,6 +149,7 @@ func (d *builder) readNamespaces(ctx context.Context) error {
 	for _, name := range names {
 		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name})
 	}
+	planned := d.plan.ObjectsByID()
 	d.namespaces = map[string]bool{}
 	for i, r := range d.cluster.Read(ctx, refs) {
 		name := names[i]
@@ -168,7 +169,7 @@ func (d *builder) readNamespaces(ctx context.Context) error {
 		default:
 			d.namespaces[name] = true
 			switch {
-			case d.plan.Object(r.Ref.ID()) != nil:
+			case planned[r.Ref.ID()] != nil:
 			case d.removesNamespace(r.Body): // it belongs to the plan that made it, and to no package
 				d.plan.Objects = append(d.plan.Objects, findLeftovers(InstalledObject{Ref: r.Ref}))
 			default:

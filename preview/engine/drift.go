@@ -12,15 +12,16 @@ import (
 // time, while the plan is reviewed. It checks less than [Recheck], which also sends dry
 // runs: a difference makes the plan stale, but no difference proves nothing.
 type Drift struct {
-	plan  *preview.Plan
-	typer preview.TypeConverter
-	refs  []preview.Ref
-	reads map[string]preview.Read
+	plan    *preview.Plan
+	objects map[string]*preview.Object // by id
+	typer   preview.TypeConverter
+	refs    []preview.Ref
+	reads   map[string]preview.Read
 }
 
 // NewDrift returns a Drift that compares live objects with those of the plan.
 func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
-	d := &Drift{plan: p, typer: typer, reads: map[string]preview.Read{}}
+	d := &Drift{plan: p, objects: p.ObjectsByID(), typer: typer, reads: map[string]preview.Read{}}
 	brought := plannedKinds(p)
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -30,7 +31,7 @@ func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 		}
 		d.refs = append(d.refs, o.Ref())
 	}
-	external, objects := map[string]preview.Ref{}, p.ObjectsByID()
+	external := map[string]preview.Ref{}
 	for _, ref := range externalReferences(p) {
 		external[ref.ID()] = ref
 	}
@@ -39,7 +40,7 @@ func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 		if r.Body != nil && r.UID != "" {
 			ref, ok = preview.RefOf(r.Body), true
 		}
-		if ok && ref.ID() == r.ID && objects[r.ID] == nil {
+		if ok && ref.ID() == r.ID && d.objects[r.ID] == nil {
 			d.refs = append(d.refs, ref)
 			d.reads[r.ID] = r
 		}
@@ -65,7 +66,7 @@ func (d *Drift) Refs() []preview.Ref { return d.refs }
 // Describe returns how a live object differs from the state that the plan was made on;
 // empty if no fact about it changed. body is nil if the object does not exist.
 func (d *Drift) Describe(ref preview.Ref, body map[string]any) string {
-	if o := d.plan.Object(ref.ID()); o != nil {
+	if o := d.objects[ref.ID()]; o != nil {
 		return d.describeObject(o, body)
 	}
 	if r, ok := d.reads[ref.ID()]; ok {

@@ -230,7 +230,7 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 		return
 	}
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
-	if d.plan.Object(id) == nil {
+	if d.planned[id] == nil {
 		o.Action = preview.ActionUnknown
 		d.unknown(o.ID, "its namespace "+o.Namespace+" does not exist, and the plan does not create it")
 	}

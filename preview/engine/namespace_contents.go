@@ -93,8 +93,11 @@ func (namespaceContents) read(ctx context.Context, to *recorder) error {
 // were not recorded at review.
 func NewNamespaceContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := listContents(ctx, p, cluster, namespace)
-	was := recordedContents(recordSearch{p}, namespace)
-	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
+	was := map[string]bool{}
+	for _, id := range recordedContents(recordSearch{p}, namespace) {
+		was[id] = true
+	}
+	return slices.DeleteFunc(found, func(id string) bool { return was[id] }), err
 }
 
 // listContents returns the ids of objects in a namespace that do not belong to the
@@ -110,11 +113,11 @@ func listContents(ctx context.Context, p *preview.Plan, cluster Cluster, namespa
 			Next: "get the right to list *.* in namespace " + namespace + ", or leave out --include-namespaces",
 		}
 	}
-	gone := deletedKinds(p)
+	gone, planned := deletedKinds(p), p.ObjectsByID()
 	var out []string
 	for _, body := range found {
 		ref := preview.RefOf(body)
-		switch o := p.Object(ref.ID()); {
+		switch o := planned[ref.ID()]; {
 		case o != nil && o.Action == preview.ActionDelete, gone[ref.Kind+"."+ref.Group()], isIncidental(body), isRecordObject(body, p.Release):
 		case preview.String(body, "metadata", "labels", preview.LabelSetID) != "":
 			if err := refuseOtherRelease(ctx, cluster, ref, namespace); err != nil {

@@ -28,7 +28,7 @@ const planParts = 4
 // returns it.
 func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
-	record := preview.RecordName(p.Release.Name)
+	record, planned := preview.RecordName(p.Release.Name), p.ObjectsByID()
 	n.add("v1", "Namespace", "", "kube-system", "get")
 	n.add("v1", "Namespace", "", p.Release.Namespace, "get")
 	n.add("v1", "Secret", p.Release.Namespace, record, "get")
@@ -43,7 +43,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			continue
 		}
 		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, requestVerbs(p, o)...)
-		if o.Action == preview.ActionReplace && p.ReadMode != preview.ReadGet && !bindsOwnRole(p, o) {
+		if o.Action == preview.ActionReplace && p.ReadMode != preview.ReadGet && !bindsOwnRole(planned, o) {
 			n.add(o.APIVersion, o.Kind, o.Namespace, preview.TrialName(o.ID), "create", "patch")
 		}
 	}

@@ -49,6 +49,7 @@ func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	n.addRecordedReads(p)
 	n.addRBACReads(p)
+	sharers := slices.ContainsFunc(p.Reads, func(r preview.Read) bool { return strings.HasPrefix(r.ID, "kubectl-operator/Sharers/") })
 	for i := range p.Objects {
 		// Quotas and limits of where pods go, what is stored of a kind whose
 		// definition changes, goes, or loses its operator, and who relies on it.
@@ -61,7 +62,7 @@ func Reads(p *preview.Plan, plural Plural) []preview.Right {
 			resource, group, _ := strings.Cut(o.Name, ".")
 			n.rights = append(n.rights, preview.Right{Verb: "list", Group: group, Resource: resource})
 		}
-		if o.Is(preview.KindCustomResourceDefinition) && shareable(p, o) {
+		if o.Is(preview.KindCustomResourceDefinition) && shareable(p, o, sharers) {
 			n.add("v1", "Secret", "", "", "list") // other releases' records: RBAC knows no labels
 		}
 		if o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete {
@@ -143,18 +144,19 @@ func counted(a preview.Action) bool {
 }
 
 // shareable reports whether the records of other releases are searched for a CRD, which
-// they may contain too.
-func shareable(p *preview.Plan, o *preview.Object) bool {
+// they may contain too. sharers is true if the plan recorded some that do.
+func shareable(p *preview.Plan, o *preview.Object, sharers bool) bool {
 	if len(p.Packages) == 0 {
 		return o.Action == preview.ActionDelete || o.Action == preview.ActionKeep
 	}
 	return o.Action == preview.ActionDelete || o.Action == preview.ActionShared ||
-		o.Action == preview.ActionUpdate && slices.ContainsFunc(p.Reads, func(r preview.Read) bool { return strings.HasPrefix(r.ID, "kubectl-operator/Sharers/") })
+		o.Action == preview.ActionUpdate && sharers
 }
 
-// bindsOwnRole reports whether an object is a binding to a role of the plan.
-func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
-	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Planned).ID()) != nil
+// bindsOwnRole reports whether an object is a binding to a role among the objects of the
+// plan, by id.
+func bindsOwnRole(planned map[string]*preview.Object, o *preview.Object) bool {
+	return o.Planned != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && planned[access.RoleOf(o.Planned).ID()] != nil
 }
 
 // escalation returns the permissions that RBAC's escalation check requires of a
@@ -162,6 +164,7 @@ func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
 // the cluster. The rules of an aggregated role are not known beforehand.
 func escalation(p *preview.Plan) []preview.Right {
 	var out []preview.Right
+	planned := p.ObjectsByID()
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Ref().Group() != rbacGroup || len(writeVerbs(o.Action)) == 0 || o.Planned == nil {
@@ -183,7 +186,7 @@ func escalation(p *preview.Plan) []preview.Right {
 			if to.Is(preview.KindRole) {
 				resource = "roles"
 			}
-			if role := p.Object(to.ID()); role == nil || role.Planned == nil || len(writeVerbs(role.Action)) == 0 {
+			if role := planned[to.ID()]; role == nil || role.Planned == nil || len(writeVerbs(role.Action)) == 0 {
 				on("bind", resource, to.Name)
 			}
 		}
