@@ -11,9 +11,9 @@ import (
 // plan needs that can be applied, and where Leases are served, the lock of a release. Until
 // stop is called, rights are asked for once.
 func (c *Client) PreparePlan(ctx context.Context, mode preview.ReadMode) (stop func()) {
-	c.rules.begin()
+	c.rights.begin()
 	if mode != preview.ReadDryRun {
-		return c.rules.end
+		return c.rights.end
 	}
 	tasks.Async(func() error {
 		c.rulesIn(ctx, "")
@@ -23,7 +23,7 @@ func (c *Client) PreparePlan(ctx context.Context, mode preview.ReadMode) (stop f
 		_, _ = c.lookup(ctx, "coordination.k8s.io/v1", "Lease")
 		return nil
 	})
-	return c.rules.end
+	return c.rights.end
 }
 
 // PrepareMerge reads the schemas of API versions that [Client.Merge] will need. What cannot

@@ -75,7 +75,7 @@ type Client struct {
 	self      rest.Interface // without impersonation
 	discovery *discoveryCache
 	openapi   *openAPICache
-	rules     *rulesCache
+	rights    *rightsCache
 	// flights decides how many requests of a kind are in flight. Only those of a client with
 	// a kind are counted, see [Client.many].
 	flights  *flight.Limiter
@@ -115,7 +115,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		}
 	}
 	c := &Client{
-		discovery: &discoveryCache{}, openapi: &openAPICache{}, rules: &rulesCache{}, flights: flights,
+		discovery: &discoveryCache{}, openapi: &openAPICache{}, rights: &rightsCache{}, flights: flights,
 		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: serverWithoutCredentials(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,

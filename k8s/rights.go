@@ -100,48 +100,80 @@ func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[strin
 	return rules
 }
 
-// rulesCache keeps the user's rules, by namespace, while plans are made. The zero cache
-// keeps none.
-type rulesCache struct {
+// rightsCache keeps the user's rules, by namespace, and the answers to access reviews
+// while plans are made. The zero cache keeps none.
+type rightsCache struct {
 	mu    sync.Mutex
 	plans int // being made
-	known map[string]*knownRules
-}
-
-// knownRules are the user's rules in a namespace, nil until they could be read.
-type knownRules struct {
-	mu    sync.Mutex
-	rules []rbacv1.PolicyRule
+	rules reviews[string, []rbacv1.PolicyRule]
+	may   reviews[preview.Right, bool]
 }
 
 // begin forgets what was kept for earlier plans.
-func (r *rulesCache) begin() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.plans++
-	r.known = map[string]*knownRules{}
+func (c *rightsCache) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.plans++
+	c.rules.keep(true)
+	c.may.keep(true)
 }
 
-func (r *rulesCache) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.plans--; r.plans == 0 {
-		r.known = nil
+func (c *rightsCache) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.plans--; c.plans == 0 {
+		c.rules.keep(false)
+		c.may.keep(false)
 	}
 }
 
-// in returns what is kept of a namespace, empty rules if nothing is.
-func (r *rulesCache) in(namespace string) *knownRules {
+// reviews are what the API server said of a user, by what it was asked.
+type reviews[K comparable, T any] struct {
+	mu    sync.Mutex
+	known map[K]*reviewed[T] // nil while nothing is kept
+}
+
+// keep forgets what was kept, and says whether anything is from now on.
+func (r *reviews[K, T]) keep(on bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.known[namespace]
+	if r.known = nil; on {
+		r.known = map[K]*reviewed[T]{}
+	}
+}
+
+// get returns what the API server said. It is asked unless that is kept.
+func (r *reviews[K, T]) get(about K, ask func() (T, error)) (T, error) {
+	r.mu.Lock()
+	known := r.known[about]
 	if known == nil {
-		known = &knownRules{}
+		known = &reviewed[T]{}
 		if r.known != nil {
-			r.known[namespace] = known
+			r.known[about] = known
 		}
 	}
-	return known
+	r.mu.Unlock()
+	return known.get(ask)
+}
+
+// reviewed is what one review said, once it could be made.
+type reviewed[T any] struct {
+	mu   sync.Mutex
+	said T
+	made bool
+}
+
+func (r *reviewed[T]) get(ask func() (T, error)) (T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.made {
+		return r.said, nil
+	}
+	said, err := ask()
+	if err == nil {
+		r.said, r.made = said, true
+	}
+	return said, err
 }
 
 // rulesIn returns the user's rules in a namespace, or in every one if it is empty. While a
@@ -150,19 +182,14 @@ func (c *Client) rulesIn(ctx context.Context, namespace string) []rbacv1.PolicyR
 	if namespace == "" {
 		namespace = nowhere
 	}
-	known := c.rules.in(namespace)
-	known.mu.Lock()
-	defer known.mu.Unlock()
-	if known.rules == nil {
-		known.rules = c.askRules(ctx, namespace)
-	}
-	return known.rules
+	rules, _ := c.rights.rules.get(namespace, func() ([]rbacv1.PolicyRule, error) { return c.askRules(ctx, namespace) })
+	return rules
 }
 
-func (c *Client) askRules(ctx context.Context, namespace string) []rbacv1.PolicyRule {
+func (c *Client) askRules(ctx context.Context, namespace string) ([]rbacv1.PolicyRule, error) {
 	review := authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
-	if c.review(ctx, "selfsubjectrulesreviews", "SelfSubjectRulesReview", &review, &review.TypeMeta) != nil {
-		return nil
+	if err := c.review(ctx, "selfsubjectrulesreviews", "SelfSubjectRulesReview", &review, &review.TypeMeta); err != nil {
+		return nil, err
 	}
 	var rules []rbacv1.PolicyRule
 	for _, r := range review.Status.ResourceRules {
@@ -171,10 +198,16 @@ func (c *Client) askRules(ctx context.Context, namespace string) []rbacv1.Policy
 	for _, r := range review.Status.NonResourceRules {
 		rules = append(rules, rbacv1.PolicyRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
 	}
-	return rules
+	return rules, nil
 }
 
+// may returns whether the user has a right. While a plan is made it is asked for once.
 func (c *Client) may(ctx context.Context, r preview.Right) preview.RightAnswer {
+	allowed, err := c.rights.may.get(r, func() (bool, error) { return c.askMay(ctx, r) })
+	return preview.RightAnswer{Allowed: allowed, Err: err}
+}
+
+func (c *Client) askMay(ctx context.Context, r preview.Right) (bool, error) {
 	review := authorizationv1.SelfSubjectAccessReview{}
 	if r.URL != "" {
 		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: r.Verb, Path: r.URL}
@@ -185,7 +218,7 @@ func (c *Client) may(ctx context.Context, r preview.Right) preview.RightAnswer {
 		}
 	}
 	err := c.review(ctx, "selfsubjectaccessreviews", "SelfSubjectAccessReview", &review, &review.TypeMeta)
-	return preview.RightAnswer{Allowed: err == nil && review.Status.Allowed, Err: err}
+	return err == nil && review.Status.Allowed, err
 }
 
 // review sends an access review about the user itself, which stores nothing,

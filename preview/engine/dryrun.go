@@ -109,6 +109,9 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 		if err := d.decideFromResults(ctx, pending, results); err != nil {
 			return nil, err
 		}
+		if err := (rights{d.recorder}).askOfForbidden(ctx, pending, results); err != nil {
+			return nil, err
+		}
 		for n, result := range results {
 			o := &d.plan.Objects[pending[n]]
 			switch {
@@ -320,17 +323,31 @@ func whyNoDryRun(refusal *preview.Refusal) string {
 // forbidden records the rights for want of which the API server refused to write an
 // object. For a role, these are the permissions in the role.
 func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
-	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
-		lacks, err := d.missingForRole(ctx, o.Ref(), []map[string]any{o.Planned}, o.Namespace)
-		if err != nil || lacks {
+	if givesTooMuch(o, refusal) {
+		lacking, err := d.filterMissing(ctx, d.heldRights([]map[string]any{o.Planned}, o.Namespace))
+		if d.missingOfRole(o.Ref(), lacking); err != nil || len(lacking) > 0 {
 			return err
 		}
 	}
-	plural, err := d.cluster.Plural(ctx, o.APIVersion, o.Kind)
-	if err != nil {
-		return err
+	rights := d.toWrite(ctx, o)
+	lacking, err := d.filterMissing(ctx, rights)
+	if len(lacking) == 0 { // not a right, but an admission plugin that says no
+		lacking = rights[len(rights)-1:]
 	}
-	rights := []preview.Right{{Verb: "patch", Group: o.Ref().Group(), Resource: plural, Namespace: o.Namespace, Name: o.Name}}
+	for _, r := range lacking {
+		d.missing(r, preview.Shorten(refusal.Message, 300))
+	}
+	return err
+}
+
+// givesTooMuch reports whether a role was refused because its writer lacks what it gives.
+func givesTooMuch(o *preview.Object, refusal *preview.Refusal) bool {
+	return strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o)
+}
+
+// toWrite returns the rights that the dry run of an object takes, whose kind is served.
+func (d rights) toWrite(ctx context.Context, o *preview.Object) []preview.Right {
+	rights := []preview.Right{{Verb: "patch", Group: o.Ref().Group(), Resource: d.plural(ctx)(o.APIVersion, o.Kind), Namespace: o.Namespace, Name: o.Name}}
 	if o.Action == preview.ActionReplace {
 		rights[0].Name = preview.TrialName(o.ID)
 	}
@@ -339,12 +356,24 @@ func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *previ
 		create.Verb = "create"
 		rights = append(rights, create)
 	}
-	lacking, err := d.filterMissing(ctx, rights)
-	for _, r := range lacking {
-		d.missing(r, preview.Shorten(refusal.Message, 300))
+	return rights
+}
+
+// askOfForbidden asks at once for the rights that [rights.forbidden] will ask for of each
+// object whose dry run was forbidden: the client keeps the answers.
+func (d rights) askOfForbidden(ctx context.Context, pending []int, results []preview.DryRunResult) error {
+	var all []preview.Right
+	for n, i := range pending {
+		o := &d.plan.Objects[i]
+		refusal, ok := errors.AsType[*preview.Refusal](results[n].Err)
+		switch {
+		case !ok || refusal.Reason != preview.ReasonForbidden:
+		case givesTooMuch(o, refusal):
+			all = append(all, d.heldRights([]map[string]any{o.Planned}, o.Namespace)...)
+		default:
+			all = append(all, d.toWrite(ctx, o)...)
+		}
 	}
-	if len(lacking) == 0 { // not a right, but an admission plugin that says no
-		d.missing(rights[len(rights)-1], preview.Shorten(refusal.Message, 300))
-	}
+	_, err := d.filterMissing(ctx, all)
 	return err
 }

@@ -69,8 +69,12 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 	if err != nil {
 		return nil, nil, err
 	}
+	unknown := map[string]bool{}
+	for _, u := range reviewed.Unknowns {
+		unknown[u.Object] = true
+	}
 	for _, u := range now.Unknowns {
-		if !hasUnknown(reviewed, u.Object) {
+		if !unknown[u.Object] {
 			reasons = append(reasons, fmt.Sprintf("a dry run of %s was refused: %s", u.Object, u.Why))
 		}
 	}
@@ -92,15 +96,6 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 		}
 	}
 	return reasons, now.Access.Installer.Missing, nil
-}
-
-func hasUnknown(p *preview.Plan, object string) bool {
-	for _, u := range p.Unknowns {
-		if u.Object == object {
-			return true
-		}
-	}
-	return false
 }
 
 // sameEffect reports whether the action after a dry run agrees with that after a merge:

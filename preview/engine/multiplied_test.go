@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -158,11 +159,21 @@ func manyRecorded(t *testing.T, user string) *recording {
 // a user, and makes the reads of the plan again.
 func planInCluster(t *testing.T, n int, user string) *preview.Plan {
 	t.Helper()
+	return planOn(t, n, multipliedCluster(t, n, user))
+}
+
+// multipliedCluster answers a user for n objects of each kind what was recorded of one.
+func multipliedCluster(t *testing.T, n int, user string) engine.Cluster {
+	t.Helper()
 	r := manyRecorded(t, user)
 	if r.box == nil {
 		r.multiplied = &multiplied{copies: n, many: map[string]json.RawMessage{}}
 	}
-	client := r.cluster(user)
+	return r.cluster(user)
+}
+
+func planOn(t *testing.T, n int, client engine.Cluster) *preview.Plan {
+	t.Helper()
 	plan, err := engine.Build(t.Context(), []planned.Content{manyInCluster(t, n)}, client, engine.Options{
 		Tool: "test", Release: manyRelease, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
@@ -202,5 +213,41 @@ func TestARecordingOfOneObjectAnswersForMany(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// askedRights counts the questions for rights of which one was not asked before: each
+// takes a round trip.
+type askedRights struct {
+	engine.Cluster
+	known map[preview.Right]bool
+	trips int
+}
+
+func (c *askedRights) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
+	before := len(c.known)
+	for _, r := range rights {
+		c.known[r] = true
+	}
+	if len(c.known) > before {
+		c.trips++
+	}
+	return c.Cluster.May(ctx, rights)
+}
+
+// The rights that the user lacks are asked for together, however many objects are refused
+// for want of them.
+func TestRightsOfRefusedObjectsAreAskedForTogether(t *testing.T) {
+	if *update {
+		t.Skip("recorded by TestARecordingOfOneObjectAnswersForMany")
+	}
+	trips := func(n int) int {
+		c := &askedRights{Cluster: multipliedCluster(t, n, manyWriter), known: map[preview.Right]bool{}}
+		planOn(t, n, c)
+		t.Logf("%d rights in %d questions for %d objects of each kind", len(c.known), c.trips, n)
+		return c.trips
+	}
+	if one, many := trips(1), trips(20); many > one {
+		t.Errorf("%d round trips, %d for many objects", one, many)
 	}
 }

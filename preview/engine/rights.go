@@ -73,15 +73,6 @@ func (d rights) missing(r preview.Right, why string) { d.missingFor("", r, why) 
 // maxMissing is the most rights of one role that are recorded as lacking.
 const maxMissing = 20
 
-// missingForRole records the rights in a role of the plan that the user lacks, because
-// the API server lets no user grant more than they have. It reports whether there are
-// any.
-func (d rights) missingForRole(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
-	lacking, err := d.filterMissing(ctx, d.heldRights(bodies, namespace))
-	d.missingOfRole(role, lacking)
-	return len(lacking) > 0, err
-}
-
 // heldRights returns the rights in roles, as far as the API server is asked about them.
 func (rights) heldRights(bodies []map[string]any, namespace string) []preview.Right {
 	var held []preview.Right
@@ -93,7 +84,8 @@ func (rights) heldRights(bodies []map[string]any, namespace string) []preview.Ri
 	return held
 }
 
-// missingOfRole records rights of a role that the user lacks.
+// missingOfRole records rights of a role that the user lacks, because the API server lets
+// no user grant more than they have.
 func (d rights) missingOfRole(role preview.Ref, lacking []preview.Right) {
 	for _, r := range lacking[:min(len(lacking), maxMissing)] {
 		d.missingFor(role.ID(), r, role.Kind+" "+role.Name+" gives it, and only its holders may hand it over")
