@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
 // decideForeign sets the action of an object that does not belong to this release. The
@@ -19,7 +18,7 @@ func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	if owner, marked := preview.ForeignOwner(o.LiveBody, d.plan.Release); marked && owner.Tool == preview.ToolRelease {
 		return d.decideOfRelease(ctx, o)
 	}
-	found, err := d.controllers(ctx, o.LiveBody)
+	found, err := d.owners.Find(ctx, o.LiveBody)
 	if err != nil {
 		return err
 	}
@@ -33,12 +32,6 @@ func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	note := ownerRecord{}
 	note.add(found)
 	return d.Note(ownerKind, o.ID, note)
-}
-
-// controllers finds the owners that act on an object, such as OLM, other than releases
-// of this program.
-func (d *builder) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
-	return owners.Finder{Cluster: d.cluster, Release: d.plan.Release}.Find(ctx, live)
 }
 
 // isInOtherSet reports whether an object is in an ApplySet of another tool (KEP-3659).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -24,12 +25,16 @@ type builder struct {
 	// definitions are the CRDs of the plan.
 	definitions       *schema.Index
 	releases          *otherReleases
+	owners            *owners.Finder
 	createdNamespaces map[string]string // uids of the Namespaces that the release created, by name
 }
 
 func newBuilder(p *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) *builder {
 	to := newRecorder(p, cluster, progress)
-	return &builder{recorder: to, schemas: schemas, releases: &otherReleases{recorder: to, known: map[string]*releaseRecord{}}}
+	return &builder{
+		recorder: to, schemas: schemas, releases: &otherReleases{recorder: to, known: map[string]*releaseRecord{}},
+		owners: owners.NewFinder(cluster, p.Release),
+	}
 }
 
 func (d *builder) decide(ctx context.Context) error {

@@ -179,7 +179,7 @@ func (d *builder) decideOfRelease(ctx context.Context, o *preview.Object) error 
 	note := ownerRecord{State: owner.state, Same: &same, Release: &recordRelease{Name: owner.release.Name, Namespace: owner.release.Namespace}}
 	switch {
 	case owner.state == ownerGone:
-		found, err := d.controllers(ctx, o.LiveBody)
+		found, err := d.owners.Find(ctx, o.LiveBody)
 		if err != nil {
 			return err
 		}
