@@ -34,15 +34,21 @@ func AggregatingRoles(objects, existing []map[string]any) []string {
 func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	stored := idsOf(existing)
-	brought := idsOf(objects)
+	for id := range idsOf(objects) {
+		delete(stored, id)
+	}
+	return roles.with(ids, stored)
+}
+
+// with returns those of given that are roles with these ids, or that these aggregate.
+func (s *roleSet) with(ids []string, given map[string]bool) (out []map[string]any) {
 	w := newWalk()
 	for _, id := range ids {
-		w.from(roles, id)
+		w.from(s, id)
 	}
-	var out []map[string]any
 	for _, id := range w.found {
-		if !brought[id] && stored[id] {
-			out = append(out, roles.role(id))
+		if given[id] {
+			out = append(out, s.role(id))
 		}
 	}
 	return out
@@ -66,14 +72,6 @@ func (r *Roles) With(id string) []map[string]any {
 	if known, ok := r.with[id]; ok {
 		return known
 	}
-	w := newWalk()
-	w.from(r.set, id)
-	var out []map[string]any
-	for _, found := range w.found {
-		if r.given[found] {
-			out = append(out, r.set.role(found))
-		}
-	}
-	r.with[id] = out
-	return out
+	r.with[id] = r.set.with([]string{id}, r.given)
+	return r.with[id]
 }
