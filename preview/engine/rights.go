@@ -30,7 +30,9 @@ func (d rights) installerRights(ctx context.Context) error {
 	}
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
-	rights := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb == "get" })
+	needed := installer.Needed(&p, d.plural(ctx))
+	reads := slices.DeleteFunc(slices.Clone(needed), func(r preview.Right) bool { return r.Verb != "get" })
+	rights := slices.DeleteFunc(needed, func(r preview.Right) bool { return r.Verb == "get" })
 	d.Report("checking your permissions (%d)", len(rights))
 	lacking, err := d.filterMissing(ctx, rights)
 	if err != nil {
@@ -39,7 +41,6 @@ func (d rights) installerRights(ctx context.Context) error {
 	for _, r := range lacking {
 		d.missing(r, "needed to apply the plan")
 	}
-	reads := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb != "get" })
 	d.plan.Access.Installer.Unread, err = d.filterMissing(ctx, append(reads, installer.Reads(&p, d.plural(ctx))...))
 	return err
 }
