@@ -59,8 +59,10 @@ func exactText(o *preview.Object, body map[string]any, live bool) string {
 	if len(body) == 0 {
 		return ""
 	}
-	masked := preview.CloneBody(preview.MaskObject(body))
-	if data := preview.Map(masked, "data"); o.Kind == "Secret" {
+	masked := preview.MaskObject(body)
+	if o.Kind == "Secret" {
+		masked = preview.CloneBody(masked)
+		data := preview.Map(masked, "data")
 		for k := range data {
 			if how := o.SecretKeys[k]; how == "equal" || how != "" && !live {
 				data[k] = "(secret, " + how + ")"
