@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -118,15 +117,11 @@ func (c *Catalog) makeTable() (*table, error) {
 	names := c.Names()
 	t := &table{rows: make([]Hit, len(names))}
 	apis := make([][]string, len(names))
-	var group tasks.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, name := range names {
-		group.Go(func() (err error) {
-			t.rows[i], apis[i], err = c.row(name)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err := tasks.Each(len(names), len(names), func(i int) (err error) {
+		t.rows[i], apis[i], err = c.row(names[i])
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	packages := map[string][]int{}

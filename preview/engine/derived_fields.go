@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -64,7 +63,7 @@ func relatedImages(p *preview.Plan) []string {
 }
 
 func setChanges(p *preview.Plan) {
-	_ = tasks.Each(len(p.Objects), runtime.GOMAXPROCS(0), func(i int) error {
+	_ = tasks.Each(len(p.Objects), len(p.Objects), func(i int) error {
 		p.Objects[i].Changes = changes(&p.Objects[i])
 		return nil
 	})

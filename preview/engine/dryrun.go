@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -242,7 +243,7 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 // decideFromResults compares pending objects that have a result with their live state,
 // several at a time.
 func (d dryRunner) decideFromResults(ctx context.Context, pending []int, results []preview.DryRunResult) error {
-	return tasks.Each(len(pending), maxHashes, func(n int) error {
+	return tasks.Each(len(pending), planned.MaxHashes, func(n int) error {
 		o, result := &d.plan.Objects[pending[n]], &results[n]
 		if d.plan.ReadMode == preview.ReadDryRun && d.bindsOwnRole(o) && (result.Err == nil || escalates(result.Err)) {
 			*result = d.mergeOwnBinding(ctx, o)

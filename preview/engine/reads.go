@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -32,10 +33,6 @@ func readBody(body map[string]any) map[string]any {
 	return out
 }
 
-// maxHashes is the most hashes that are computed at a time: one of sensitive values takes
-// 32 MB of memory.
-const maxHashes = 4
-
 // fingerprint sets uid and fingerprint of the live state of every object in the plan.
 func (d *builder) fingerprint(ctx context.Context) error {
 	live, err := liveFacts(ctx, d.schemas, d.plan.Objects)
@@ -51,7 +48,7 @@ func (d *builder) fingerprint(ctx context.Context) error {
 // liveFacts returns uid and fingerprint of the live state of objects, in their order.
 func liveFacts(ctx context.Context, typer preview.TypeConverter, objects []preview.Object) ([]preview.Live, error) {
 	out := make([]preview.Live, len(objects))
-	err := tasks.Each(len(objects), maxHashes, func(i int) (err error) {
+	err := tasks.Each(len(objects), planned.MaxHashes, func(i int) (err error) {
 		if err = ctx.Err(); err == nil {
 			out[i], err = liveFact(typer, &objects[i])
 		}

@@ -127,15 +127,15 @@ type built struct {
 	err     error
 }
 
-// maxBuilders is how many objects are built at a time. Hashing the values of a Secret
-// takes 32 MB.
-const maxBuilders = 4
+// MaxHashes is how many objects are hashed at a time. Hashing the values of a Secret takes
+// 32 MB.
+const MaxHashes = 4
 
 // buildAll builds the objects on several processors: the values of one Secret take 80 ms
 // to hash, and the objects do not depend on each other.
 func (s contentBuilder) buildAll(rendered []format.RenderedObject) []built {
 	out := make([]built, len(rendered))
-	_ = tasks.Each(len(rendered), maxBuilders, func(i int) error {
+	_ = tasks.Each(len(rendered), MaxHashes, func(i int) error {
 		b := &out[i]
 		b.object, b.removed, b.err = s.build(rendered[i])
 		return nil // each object has its own error

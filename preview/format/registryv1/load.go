@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -239,19 +238,13 @@ func decodeAll(ctx context.Context, files []*manifest) ([][]object, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(files[b].data), len(files[a].data)) })
 	decoded, failed := make([][]object, len(files)), make([]error, len(files))
-	var group tasks.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, i := range order {
-		if err := ctx.Err(); err != nil {
-			break
+	err := tasks.Each(len(order), len(order), func(n int) error {
+		if i := order[n]; ctx.Err() == nil {
+			decoded[i], failed[i] = decode(files[i]) // every error is in failed, in file order
 		}
-		group.Go(func() error {
-			decoded[i], failed[i] = decode(files[i])
-			return nil
-		})
-	}
-	_ = group.Wait() // every error is in failed, in file order
-	if err := ctx.Err(); err != nil {
+		return ctx.Err()
+	})
+	if err != nil {
 		return nil, fmt.Errorf("reading the bundle: %w", err)
 	}
 	p := &problems{}
