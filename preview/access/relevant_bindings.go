@@ -88,24 +88,37 @@ func TouchesRBAC(objects []map[string]any) bool {
 // which are returned with only these subjects. existing are the bindings of the
 // cluster, roles its roles. Default bindings for all accounts are left out if their
 // role is unchanged.
-func RelevantBindings(objects, existing, roles []map[string]any) []map[string]any {
+//
+// far are RoleBindings to groups of many accounts in namespaces where objects has
+// nothing: tenants of those namespaces write them.
+func RelevantBindings(objects, existing, roles []map[string]any) (held, far []map[string]any) {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
 	ours := accountsOf(objects)
 	planned := idsOf(objects)
-	var out []map[string]any
+	within := maps.Clone(ours.namespaces)
+	for _, body := range objects {
+		within[preview.String(body, "metadata", "namespace")] = true
+	}
 	for _, body := range existing {
 		if !isBinding(body) || planned[preview.RefOf(body).ID()] || set.bindsEveryone(body) {
 			continue
 		}
 		if added, _ := set.parts(RoleOf(body)); len(added) > 0 || planned[RoleOf(body).ID()] {
-			out = append(out, body)
+			held = append(held, body)
 			continue
 		}
-		if slices.ContainsFunc(Subjects(body), ours.has) {
-			out = append(out, OnlySubjects(body, slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool { return !ours.has(s) })))
+		subjects := slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool { return !ours.has(s) })
+		if len(subjects) == 0 {
+			continue
 		}
+		list := &held
+		named := slices.ContainsFunc(subjects, func(s preview.Subject) bool { return s.Kind != preview.SubjectGroup })
+		if !named && preview.IsKind(body, preview.KindRoleBinding) && !within[preview.String(body, "metadata", "namespace")] {
+			list = &far
+		}
+		*list = append(*list, OnlySubjects(body, subjects))
 	}
-	return out
+	return held, far
 }
 
 // bindsEveryone reports whether a binding is one of [givenToAll] and its role is

@@ -108,7 +108,8 @@ func TestWhatTheClusterAlreadyGives(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			planned, cluster := rbac(t, test.plan...), rbac(t, test.cluster...)
 			roles := slices.DeleteFunc(slices.Clone(cluster), func(b map[string]any) bool { return !isRole(b) })
-			existing := slices.Concat(roles, RelevantBindings(planned, cluster, roles))
+			held, far := RelevantBindings(planned, cluster, roles)
+			existing := slices.Concat(roles, held, far)
 			in := Input{Existing: existing, Accounts: planned}
 			before := Compute(in)
 			in.Objects = planned

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -91,8 +92,8 @@ func compareItems(path string, a, b map[string]any, out *[]FactChange) {
 	}
 }
 
-// indexItems returns list items by the field id or object, or by index if they have
-// neither.
+// indexItems returns list items by the field id or object, grants by what they permit to
+// whom, and others by index.
 func indexItems(items []any) map[string]any {
 	out := make(map[string]any, len(items))
 	for i, item := range items {
@@ -103,6 +104,9 @@ func indexItems(items []any) map[string]any {
 					key = id
 				}
 			}
+			if m["subject"] != nil && m["verbs"] != nil {
+				key = grantIdentity(m)
+			}
 		}
 		if _, taken := out[key]; taken {
 			key += "#" + strconv.Itoa(i)
@@ -110,6 +114,28 @@ func indexItems(items []any) map[string]any {
 		out[key] = item
 	}
 	return out
+}
+
+// grantIdentity returns the permission of a [preview.Grant], without how it changes and
+// whence it comes: who, where, and verbs on resources.
+func grantIdentity(grant map[string]any) string {
+	who := preview.Map(grant, "subject")
+	words := []string{preview.String(who, "kind")}
+	add := func(separator string, values ...string) {
+		if text := strings.Join(slices.DeleteFunc(values, func(s string) bool { return s == "" }), separator); text != "" {
+			words = append(words, text)
+		}
+	}
+	add("/", preview.String(who, "namespace"), preview.String(who, "name"))
+	add("", preview.String(grant, "namespace"))
+	for _, field := range []string{"verbs", "resources", "apiGroups", "resourceNames", "nonResourceURLs"} {
+		var values []string
+		for _, item := range preview.List(grant, field) {
+			values = append(values, fmt.Sprint(item))
+		}
+		add(",", values...)
+	}
+	return strings.Join(words, " ")
 }
 
 func unionKeys(a, b map[string]any) []string {

@@ -45,7 +45,8 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 	if err := escalation.ReadDeputies(ctx, to, to.cluster, kinds, in); err != nil {
 		return err
 	}
-	held := c.readHeld(to, objects, bindings, roles)
+	held, far := access.RelevantBindings(objects, to.ExcludePlanned(bindings), to.ExcludePlanned(roles))
+	c.readHeld(to, held)
 	sealed := preview.PlannedBodies(to.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
@@ -64,6 +65,17 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 		}
 	}
 	in.Grants = access.Delta(grants(to.plan)) // with what was read of the cluster
+	raising, err := escalation.Raising(ctx, to, in, far)
+	if err != nil {
+		return err
+	}
+	if len(raising) > 0 {
+		c.readHeld(to, raising)
+		if _, err := c.readNamed(ctx, to, access.RoleRefs(slices.Concat(sealed, raising, to.plan.ReadBodies()))); err != nil {
+			return err
+		}
+		in.Grants = access.Delta(grants(to.plan))
+	}
 	return escalation.Read(ctx, to, in)
 }
 
@@ -165,10 +177,8 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 	return bindings, nil
 }
 
-// readHeld records the bindings of the cluster that give rights to the plan's accounts
-// or bind its roles, at most maxHeld, and returns them.
-func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any) []map[string]any {
-	held := access.RelevantBindings(objects, to.ExcludePlanned(bindings), to.ExcludePlanned(roles))
+// readHeld records bindings of the cluster, at most maxHeld.
+func (roles) readHeld(to *recorder, held []map[string]any) {
 	slices.SortFunc(held, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
@@ -179,7 +189,6 @@ func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any)
 	for _, body := range held {
 		to.AddRead(preview.RefOf(body).ID(), body)
 	}
-	return held
 }
 
 // kindID returns the id that stands for all objects of a kind in the list of

@@ -207,7 +207,8 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account, "namespace": r.e.config.Namespace},
 		})
 	}
-	held := access.RelevantBindings(in.Accounts, slices.Concat(bindings, local), roles)
+	held, far := access.RelevantBindings(in.Accounts, slices.Concat(bindings, local), roles)
+	held = append(held, far...)
 	named, err := r.readRoles(ctx, "rights", held)
 	if err != nil {
 		return err
