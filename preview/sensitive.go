@@ -51,8 +51,9 @@ type sensitiveLeaf struct {
 	set   func(any)
 }
 
-// sensitiveLeaves returns the sensitive values of an object: the data of a Secret, and
-// values of ConfigMaps and environment variables with a sensitive name. A CRD has none.
+// sensitiveLeaves returns the sensitive values of an object: the data of a Secret,
+// values of ConfigMaps and environment variables with a sensitive name, and secrets inside
+// texts, see [MaskText]. A CRD has none.
 func sensitiveLeaves(body map[string]any) (leaves []sensitiveLeaf) {
 	if IsKind(body, KindCustomResourceDefinition) {
 		return nil
@@ -69,7 +70,9 @@ func sensitiveLeaves(body map[string]any) (leaves []sensitiveLeaf) {
 			leaves = append(leaves, mapLeaves(Map(body, field), "."+field, SensitiveName)...)
 		}
 	}
-	leaves = append(leaves, sensitiveIn(body, literalEnv)...)
+	leaves = withoutNested(append(leaves, sensitiveIn(body, func(m map[string]any) []sensitiveLeaf {
+		return append(literalEnv(m), inlineLeaves(m)...)
+	})...))
 	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
 	return leaves
 }

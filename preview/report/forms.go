@@ -47,7 +47,7 @@ func Forms() []Form {
 		{Name: SARIF, For: "code scanning, SARIF 2.1.0: a result for each finding, at the file it comes from", Between: "\n", write: writeSARIF},
 		{Name: JSON, For: programs, Progress: true, Open: "[\n", Between: ",\n", Close: "]\n", write: writeJSON},
 		{Name: YAML, For: programs, Between: "---\n", write: writeYAML},
-		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, and those whose key sounds like one, are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
+		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, those whose key sounds like one, and passwords in options and URLs are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
 		{Name: CloudPolicy, For: "a cloud team: AWS policies, Google Cloud roles, Azure role definitions, and what could not be derived", Between: "\n", write: writeCloudPolicy},
 		{Name: Request, For: "a [request file](requests.md) with everything pinned", Scope: OfRequest, write: writeRequest},
 		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},

@@ -219,7 +219,7 @@ func (m *mergedFinding) word() {
 func evidence(lines []string) string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
-		lines[i] = lineBreaks.Replace(line)
+		lines[i] = preview.MaskText(lineBreaks.Replace(line))
 	}
 	slices.SortFunc(lines, preview.CompareEvidence)
 	lines = slices.Compact(lines)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
@@ -295,6 +296,10 @@ func lastLine(re *lazyregexp.Regexp, text string) int {
 	return -1
 }
 
+// maxSecretText is how many bytes before and after an excerpt are read for a secret that is
+// partly in it.
+const maxSecretText = 4096
+
 // excerptAt returns an excerpt of the line with a match, beginning at most 24 bytes
 // before the match.
 func excerptAt(text string, from, to int) string {
@@ -306,5 +311,8 @@ func excerptAt(text string, from, to int) string {
 	} else {
 		end += to
 	}
-	return Excerpt(strings.ToValidUTF8(text[start:min(end, start+4*maxExcerpt)], ""))
+	around := max(0, start-maxSecretText) // a secret may begin before the excerpt
+	last := min(end, start+4*maxExcerpt)
+	excerpt := preview.MaskExcerpt(text[around:min(end, last+maxSecretText)], start-around, last-around)
+	return Excerpt(strings.ToValidUTF8(excerpt, ""))
 }
