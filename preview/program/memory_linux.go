@@ -15,3 +15,7 @@ func limitMemory(p *os.Process, most int64) {
 		_ = unix.Prlimit(p.Pid, unix.RLIMIT_DATA, &limit, nil) // it may have ended
 	}
 }
+
+// hideProcess closes the files of this process below /proc to processes of the same user:
+// a program has an environment of its own, and could else read this one's.
+func hideProcess() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -117,6 +117,7 @@ func (p *Program) execute(ctx context.Context, at *runDirectory, input []byte) (
 	cmd.Dir, cmd.Env = at.work, p.variables()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes.stdin, pipes.stdout, pipes.stderr
 	cmd.SysProcAttr = processgroup.Session()
+	hideProcess()
 	if err := cmd.Start(); err != nil {
 		return nil, cause(err)
 	}
