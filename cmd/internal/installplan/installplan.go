@@ -53,6 +53,9 @@ type Reviewed struct {
 type Bundle struct {
 	Name   string // of its ClusterServiceVersion
 	Digest string // of its image
+	// Package, Channel and Catalog (NAMESPACE/NAME of a CatalogSource) are where the review
+	// found it.
+	Package, Channel, Catalog string
 	// Manifests are the objects in its directory manifests.
 	Manifests []map[string]any
 }
@@ -128,6 +131,11 @@ func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string
 		}
 		return fmt.Errorf("approving %s: %w", at.ID(), err)
 	}
+	// OLM carries out what the ConfigMaps hold after the approval, so they are read again:
+	// no precondition of the InstallPlan covers them.
+	if err := Compare(ctx, cluster, in.Bundles, plan); err != nil {
+		return fmt.Errorf("%s was approved, and what OLM unpacked for it was changed meanwhile: %w; look at what is installed before you rely on it", at.ID(), err)
+	}
 	say("approved " + at.ID() + ", which holds " + in.Names())
 	return nil
 }
@@ -169,7 +177,7 @@ func Compare(ctx context.Context, cluster Reader, bundles []Bundle, plan map[str
 			return fmt.Errorf("it reads %s from %s, and reviewed was %s", b.Name, path, b.Digest)
 		}
 	}
-	return compareSteps(ctx, cluster, plan, want)
+	return compareSteps(ctx, cluster, plan, bundles)
 }
 
 // unpacked is the reference in a step of an InstallPlan to where OLM unpacked a bundle.
@@ -182,16 +190,23 @@ type unpacked struct {
 // compareSteps compares the objects of the steps with those that were reviewed. Each bundle
 // is unpacked into a ConfigMap beside the catalog; further steps are the accounts and
 // roles that OLM makes of the ClusterServiceVersion in it, and of it alone.
-func compareSteps(ctx context.Context, cluster Reader, plan map[string]any, want map[string]*Bundle) error {
-	seen := map[string]unpacked{}
+func compareSteps(ctx context.Context, cluster Reader, plan map[string]any, bundles []Bundle) error {
+	seen, want := map[string]unpacked{}, map[string]*Bundle{}
+	for i := range bundles {
+		want[bundles[i].Name] = &bundles[i]
+	}
 	for _, s := range preview.List(plan, "status", "plan") {
 		step, _ := s.(map[string]any)
 		resolving, kind, name := preview.String(step, "resolving"), preview.String(step, "resource", "kind"), preview.String(step, "resource", "name")
-		if kind == owners.SubscriptionKind && len(want) > 1 {
-			continue // to a package that it depends on, whose bundle is compared
+		manifest := preview.String(step, "resource", "manifest")
+		if kind == owners.SubscriptionKind && len(bundles) > 1 {
+			if err := compareSubscription(manifest, preview.String(plan, "metadata", "namespace"), bundles[1:]); err != nil {
+				return fmt.Errorf("%s %s: %w", kind, name, err)
+			}
+			continue
 		}
 		var from unpacked
-		if err := json.Unmarshal([]byte(preview.String(step, "resource", "manifest")), &from); err != nil || from.Kind != "ConfigMap" || from.Name == "" || kind == owners.SubscriptionKind {
+		if err := json.Unmarshal([]byte(manifest), &from); err != nil || from.Kind != "ConfigMap" || from.Name == "" || kind == owners.SubscriptionKind {
 			return fmt.Errorf("%s %s is written in it, and not in the image of %s", kind, name, resolving)
 		}
 		if want[resolving] == nil {
@@ -220,6 +235,49 @@ func compareSteps(ctx context.Context, cluster Reader, plan map[string]any, want
 		}
 	}
 	return nil
+}
+
+// subscription is the Subscription that OLM makes for a package that another depends on.
+// It has no other fields (NewSubscriptionStepResource of OLM v0.40).
+type subscription struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name, Namespace   string
+		CreationTimestamp any
+	} `json:"metadata"`
+	Spec struct {
+		Name, Channel, Source, SourceNamespace, StartingCSV, InstallPlanApproval string
+	} `json:"spec"`
+	Status struct{ LastUpdated any } `json:"status"`
+}
+
+// compareSubscription returns an error unless the Subscription in a step is to one of the
+// dependencies as reviewed: its version, package, channel and catalog, and nothing else.
+// Whether it approves upgrades by itself does not matter beside the package's own, which
+// does not: then OLM approves none of the namespace.
+func compareSubscription(manifest, namespace string, dependencies []Bundle) error {
+	var is subscription
+	decoder := json.NewDecoder(strings.NewReader(manifest))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&is); err != nil {
+		return fmt.Errorf("it says more than OLM makes it say: %w", err)
+	}
+	if is.Kind != owners.SubscriptionKind || is.APIVersion != owners.OLMAPI || is.Metadata.Namespace != namespace {
+		return fmt.Errorf("it is a %s in namespace %q", cmp.Or(is.Kind, "text without kind"), is.Metadata.Namespace)
+	}
+	for _, b := range dependencies {
+		if is.Spec.StartingCSV != b.Name {
+			continue
+		}
+		has := Bundle{Package: is.Spec.Name, Channel: is.Spec.Channel, Catalog: is.Spec.SourceNamespace + "/" + is.Spec.Source}
+		if has.Package != b.Package || has.Channel != b.Channel || has.Catalog != b.Catalog {
+			return fmt.Errorf("it takes %s from package %s, channel %s of catalog %s, and reviewed was package %s, channel %s of catalog %s",
+				b.Name, has.Package, has.Channel, has.Catalog, b.Package, b.Channel, b.Catalog)
+		}
+		return nil
+	}
+	return fmt.Errorf("it starts with %q, which was not reviewed as a dependency", is.Spec.StartingCSV)
 }
 
 var errGone = errors.New("it is gone")

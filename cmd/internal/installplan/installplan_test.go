@@ -8,6 +8,34 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// A dependency of the reviewed package is subscribed to as it was reviewed, and not with
+// what a writer of the InstallPlan adds.
+func TestASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
+	dependencies := []Bundle{{Name: "cert.v1", Package: "cert", Channel: "stable", Catalog: "olm/community"}}
+	made := func(more string) string {
+		return `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"cert-stable-community-olm","namespace":"db","creationTimestamp":null},` +
+			`"spec":{"channel":"stable","installPlanApproval":"Automatic","name":"cert","source":"community","sourceNamespace":"olm","startingCSV":"cert.v1"` + more + `},"status":{"lastUpdated":null}}`
+	}
+	for name, test := range map[string]struct{ manifest, want string }{
+		"as OLM makes it":      {made(""), ""},
+		"another version":      {strings.Replace(made(""), "cert.v1", "cert.v2", 1), `"cert.v2", which was not reviewed`},
+		"another catalog":      {strings.Replace(made(""), "community\",\"s", "evil\",\"s", 1), "reviewed was package cert, channel stable of catalog olm/community"},
+		"another channel":      {strings.Replace(made(""), ":\"stable", ":\"edge", 1), "channel edge"},
+		"another package":      {strings.Replace(made(""), "name\":\"cert\",", "name\":\"spy\",", 1), "package spy"},
+		"another namespace":    {strings.Replace(made(""), "namespace\":\"db", "namespace\":\"kube-system", 1), `in namespace "kube-system"`},
+		"with a setting":       {made(`,"config":{"env":[{"name":"A","value":"b"}]}`), "says more"},
+		"another kind":         {strings.Replace(made(""), "kind\":\"Subscription", "kind\":\"Secret", 1), "it is a Secret"},
+		"text that is no JSON": {"kind: Subscription", "says more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := compareSubscription(test.manifest, "db", dependencies)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
 // stored has the ConfigMaps that OLM unpacked, by name.
 type stored map[string]map[string]any
 

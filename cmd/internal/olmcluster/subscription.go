@@ -83,7 +83,11 @@ func reviewed(p *preview.Plan, timeout time.Duration, manifests func(*preview.Pa
 		if err != nil {
 			return out, err
 		}
-		out.Bundles = append(out.Bundles, installplan.Bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects})
+		bundle := installplan.Bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects, Package: pkg.Name, Channel: pkg.Via[0].Channel}
+		if served, ok, err := catalog.ParseServed(pkg.Via[0].Reference); err == nil && ok {
+			bundle.Catalog = served.Namespace + "/" + served.Name
+		}
+		out.Bundles = append(out.Bundles, bundle)
 	}
 	return out, nil
 }
