@@ -45,7 +45,7 @@ func classify(err error) error {
 	case preview.ReasonQuota:
 		refusal.Message = exceededQuota.ReplaceAllString(refusal.Message, "") // as the reason says it
 	case preview.ReasonNotAppliable:
-		refusal.Message = goValue.ReplaceAllString(refusal.Message, "$1")
+		refusal.Message = orderedErrors(goValue.ReplaceAllString(refusal.Message, "$1"))
 	}
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		refusal.RetryAfter = time.Duration(seconds) * time.Second

@@ -76,7 +76,7 @@ func TestClassifyShowsNoValueInTheSyntaxOfGo(t *testing.T) {
 	const head = "failed to create typed patch object (default/a; /v1, Kind=Secret): "
 	for said, want := range map[string]string{
 		".stringData.a: expected string, got &value.valueUnstructured{Value:4711}":                   ".stringData.a: expected string",
-		"errors:\n  .a: expected map, got &{[x]}\n  .b: field not declared in schema":                "errors:\n  .a: expected map\n  .b: field not declared in schema",
+		"errors:\n  .a: expected map, got &{[x]}\n  .b: field not declared in schema":                ".a: expected map; .b: field not declared in schema",
 		".spec.replicas: expected numeric (int or float), got &value.valueUnstructured{Value:\"1\"}": ".spec.replicas: expected numeric (int or float)",
 	} {
 		var refusal *preview.Refusal

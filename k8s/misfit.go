@@ -29,21 +29,38 @@ var wantedTypes = map[string]string{
 }
 
 // misfitText returns why an object does not fit the schema of its kind, from the error
-// of the merge library: a line for each field, with its path. For a value of a wrong
-// type the line says what is wanted, and what is there.
+// of the merge library: a piece for each field, with its path, sorted because the library
+// names them in any order. For a value of a wrong type it says what is wanted, and what is
+// there.
 func misfitText(body map[string]any, err error) string {
 	var all typed.ValidationErrors
 	switch {
 	case strings.Contains(err.Error(), "no type found matching"): // in package managedfields
 		return "no Kubernetes of today serves " + preview.String(body, "kind") + " of " + preview.String(body, "apiVersion")
 	case !errors.As(err, &all):
-		return strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")
+		return orderedErrors(err.Error())
 	}
 	lines := make([]string, 0, len(all))
 	for _, one := range all {
 		lines = append(lines, fieldMisfit(body, one))
 	}
-	return strings.Join(lines, "\n")
+	slices.Sort(lines)
+	return strings.Join(slices.Compact(lines), preview.EvidenceMark)
+}
+
+// orderedErrors returns a message of the merge library, which has a line for each error in
+// any order, on one line and in one order.
+func orderedErrors(message string) string {
+	before, list, found := strings.Cut(strings.TrimSpace(message), "errors:\n")
+	if !found {
+		return message
+	}
+	var lines []string
+	for line := range strings.Lines(list) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	slices.Sort(lines)
+	return before + strings.Join(slices.Compact(lines), preview.EvidenceMark)
 }
 
 func fieldMisfit(body map[string]any, err typed.ValidationError) string {
@@ -118,6 +135,46 @@ func valuesAt(v any, path string) []any {
 		}
 	}
 	return out
+}
+
+// removeAt takes the values at a path, as in [valuesAt], out of maps, and reports whether
+// there were any. With an item of a list the list goes: what is left must have its keys.
+func removeAt(v any, path string) (removed bool) {
+	removed, _ = removeBelow(v, path)
+	return removed
+}
+
+// removeBelow is [removeAt]; self says that v is to be taken out of its parent.
+func removeBelow(v any, path string) (removed, self bool) {
+	if path == "" {
+		return false, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, child := range v {
+			rest, ok := strings.CutPrefix(path, "."+key)
+			if !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
+				continue
+			}
+			below, whole := removeBelow(child, rest)
+			if whole {
+				delete(v, key)
+			}
+			removed = removed || below || whole
+		}
+	case []any:
+		for i, child := range v {
+			rest, ok := strings.CutPrefix(path, fmt.Sprintf("[%d]", i))
+			if item, isMap := child.(map[string]any); !ok && isMap {
+				rest, ok = cutKeys(item, path)
+			}
+			if ok {
+				below, whole := removeBelow(child, rest)
+				removed, self = removed || below, self || whole
+			}
+		}
+	}
+	return removed, self
 }
 
 // itemKeys matches the keys of a list's item in a path, and each of them.

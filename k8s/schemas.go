@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -68,14 +69,41 @@ func (s *Schemas) Check(body map[string]any) error {
 	if converter == nil {
 		return nil
 	}
-	if _, err := converter.ObjectToTyped(&unstructured.Unstructured{Object: body}); err != nil {
-		return &preview.Refusal{
-			Reason:  preview.ReasonNotAppliable,
-			Message: truncateMessage(misfitText(body, err)),
-			Err:     err,
-		}
+	_, err := converter.ObjectToTyped(&unstructured.Unstructured{Object: body})
+	if err == nil {
+		return nil
 	}
-	return nil
+	return &preview.Refusal{
+		Reason:  preview.ReasonNotAppliable,
+		Message: truncateMessage(misfitText(body, allErrors(converter, body, err))),
+		Err:     err,
+	}
+}
+
+// maxMisfits is how often an object is validated again for further errors.
+const maxMisfits = 50
+
+// allErrors returns all validation errors of an object, of which first are some: the merge
+// library stops at the first undeclared field of a map, and walks maps in any order. What
+// is wrong is taken out of a copy, until the rest fits.
+func allErrors(converter managedfields.TypeConverter, body map[string]any, first error) error {
+	var all, found typed.ValidationErrors
+	rest := preview.CloneBody(body)
+	for err := first; err != nil && errors.As(err, &found) && len(all) < maxMisfits; {
+		removed := false
+		for _, one := range found {
+			removed = removeAt(rest, one.Path) || removed
+		}
+		all = append(all, found...)
+		if !removed {
+			break
+		}
+		_, err = converter.ObjectToTyped(&unstructured.Unstructured{Object: rest})
+	}
+	if len(all) == 0 {
+		return first
+	}
+	return all
 }
 
 // converter returns the schemas that have the object's kind, nil if none has.
