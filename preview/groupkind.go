@@ -22,9 +22,10 @@ const (
 	KindService               GroupKind = "Service"
 	KindServiceAccount        GroupKind = "ServiceAccount"
 
-	KindDeployment GroupKind = "apps/Deployment"
-	KindDaemonSet  GroupKind = "apps/DaemonSet"
-	KindJob        GroupKind = "batch/Job"
+	KindDeployment  GroupKind = "apps/Deployment"
+	KindStatefulSet GroupKind = "apps/StatefulSet"
+	KindDaemonSet   GroupKind = "apps/DaemonSet"
+	KindJob         GroupKind = "batch/Job"
 
 	KindRole               GroupKind = "rbac.authorization.k8s.io/Role"
 	KindClusterRole        GroupKind = "rbac.authorization.k8s.io/ClusterRole"

@@ -1,6 +1,8 @@
 package risk
 
 import (
+	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -15,6 +17,7 @@ func planRules() []entry {
 		{Rule: rules.FieldConflict, object: conflicts},
 		{Rule: rules.HotFixOverwritten, object: takenBackFields},
 		{Rule: rules.ObjectReplaced, object: forAction(preview.ActionReplace, replaced)},
+		{Rule: rules.ReplicasReset, object: forAction(preview.ActionUpdate, replicasReset)},
 		{Rule: rules.ObjectDeleted, object: forAction(preview.ActionDelete, deleted)},
 		{Rule: rules.ObjectKept, object: forAction(preview.ActionKeep, keptByPolicy)},
 		{Rule: rules.ObjectAdopted, object: forAction(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
@@ -55,7 +58,36 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	if o.Is(preview.KindJob) {
 		return Medium, "deleted and created again" // what it did is done
 	}
+	if o.Is(preview.KindStatefulSet) && !reflect.DeepEqual(claimTemplates(o.LiveBody), claimTemplates(o.Planned)) {
+		return Critical, "deleted and created again, while PersistentVolumeClaims that exist keep their size and class: volumeClaimTemplates hold for new pods only"
+	}
 	return Critical, "deleted and created again"
+}
+
+// claimTemplates returns the specs of the volumeClaimTemplates of a StatefulSet, without
+// what the API server adds.
+func claimTemplates(body map[string]any) []any {
+	var out []any
+	for _, claim := range preview.Maps(body, "spec", "volumeClaimTemplates") {
+		out = append(out, []any{
+			preview.String(claim, "metadata", "name"), preview.Value(claim, "spec", "resources"), preview.Value(claim, "spec", "storageClassName"), preview.Value(claim, "spec", "accessModes"),
+		})
+	}
+	return out
+}
+
+// replicasReset matches workloads whose replicas the package no longer sets, as a package
+// does that brings a HorizontalPodAutoscaler: server-side apply takes the field off, and
+// its default is one.
+func replicasReset(_ *scan, o *preview.Object) (Level, string) {
+	now, _ := preview.Value(o.LiveBody, "spec", "replicas").(int64)
+	if preview.Value(o.Planned, "spec", "replicas") != nil || now < 2 || o.ResultBody == nil {
+		return None, ""
+	}
+	if after, _ := preview.Value(o.ResultBody, "spec", "replicas").(int64); after < now && o.Is(preview.KindDeployment, preview.KindStatefulSet) {
+		return Medium, fmt.Sprintf("spec.replicas is no longer set: from %d to %d", now, after)
+	}
+	return None, ""
 }
 
 // deleted matches objects that the plan deletes. It is Critical if data is deleted with

@@ -35,6 +35,13 @@ var (
 		When:    "Critical, a warning for roles and bindings.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: deleted and created again"},
 	})
+	ReplicasReset = row(Rule{
+		Name: "replicas-reset", Level: Medium, Title: "falls to the default number of pods",
+		Why:     "The package no longer sets replicas, so the field falls to its default. A HorizontalPodAutoscaler that is to set it acts only after pods have stopped.",
+		Reduce:  "Keep replicas in the package until the autoscaler has set another number; from then on the field is the autoscaler's and stays.",
+		Looks:   "Deployments and StatefulSets that run more than one pod, whose replicas leave the package and fall.",
+		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: spec.replicas is no longer set: from 5 to 1"},
+	})
 	ObjectDeleted = row(Rule{
 		Name: "object-deleted", Level: Critical, Title: "is deleted",
 		Why:     "The plan deletes this object, because it is not part of what the plan leaves installed.",
