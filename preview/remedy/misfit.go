@@ -1,6 +1,9 @@
 package remedy
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -53,4 +56,38 @@ func misfit(c Case) (string, []string) {
 	}
 	ref := c.Object.Ref()
 	return correct + "what its fields take: " + c.kubectl("kubectl explain "+commandline.ShellWord(strings.ToLower(ref.Kind))+" --api-version="+commandline.ShellWord(ref.APIVersion)+" --recursive"), nil
+}
+
+// invalid returns what settles that the API server refuses an object's values: a Service
+// whose port another client gave another number or protocol keeps that one beside the
+// planned port of the same name, because ports are merged by number and protocol
+// (kubernetes/kubernetes#118725).
+func invalid(c Case) (string, []string) {
+	if c.Object == nil || !c.Object.Is(preview.KindService) {
+		return misfit(c)
+	}
+	planned := preview.Maps(c.Object.Planned, "spec", "ports")
+	for i, live := range preview.Maps(c.Object.LiveBody, "spec", "ports") {
+		at := slices.IndexFunc(planned, func(p map[string]any) bool { return p["name"] == live["name"] })
+		if at < 0 || slices.ContainsFunc(planned, func(p map[string]any) bool { return portKey(p) == portKey(live) }) {
+			continue
+		}
+		want := portKey(planned[at])
+		patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/ports/%d/port","value":%d},{"op":"add","path":"/spec/ports/%d/protocol","value":%q}]`, i, want.number, i, want.protocol)
+		ref := c.Object.Ref()
+		return "its port was changed by another client, and is kept beside the planned one of the same name; set it back, then preview again: " +
+			c.kubectl(commandline.Join("kubectl", "patch", "service", ref.Name, "-n", ref.Namespace, "--type", "json", "-p", patch)), nil
+	}
+	return misfit(c)
+}
+
+// servicePort is what ports of a Service are merged by.
+type servicePort struct {
+	number   int64
+	protocol string
+}
+
+func portKey(port map[string]any) servicePort {
+	number, _ := port["port"].(int64)
+	return servicePort{number, cmp.Or(preview.String(port, "protocol"), "TCP")}
 }

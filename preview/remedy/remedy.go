@@ -127,7 +127,7 @@ var rows = [causes]row{
 	},
 	NotServed: notServed,
 	Misfit:    misfit,
-	Invalid:   misfit,
+	Invalid:   invalid,
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
 			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil
