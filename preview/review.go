@@ -256,8 +256,13 @@ type Finding struct {
 	// the plan leaves it as it is. Only such a finding may have been accepted
 	// earlier: what a record says counts for nothing that the plan brings.
 	Held bool `json:"-"`
-	// AlsoIn is the version that the plan is compared with, if that has the finding too.
+	// AlsoIn is the version that the plan is compared with, if that has the finding too,
+	// about the same: the plan leaves as it is what the finding is about.
 	AlsoIn string `json:"alsoIn,omitempty"`
+	// Lowered is set where the finding is a warning only because of AlsoIn, and would be
+	// critical. What approves it as shown must not approve it where that version is not
+	// installed.
+	Lowered bool `json:"-"`
 	// Judged records the decision of a policy on the finding; absent without
 	// one.
 	Judged *PolicyDecision `json:"judged,omitempty"`

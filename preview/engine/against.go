@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -78,11 +80,12 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
-// olderFingerprints returns the rule of each finding of the older version, by
-// fingerprint, computed with the present rules; nil if the plan is not a comparison.
-func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, error) {
+// olderFindings returns the findings of the older version, judged by the present rules;
+// none if the plan is not a comparison. Findings of objects that cannot be applied are
+// left out, as no version has made them.
+func olderFindings(p *preview.Plan, schemas Schemas) (risk.OlderFindings, error) {
 	if p.Against == nil {
-		return nil, nil
+		return risk.OlderFindings{}, nil
 	}
 	old := &preview.Plan{Release: p.Release, ReadMode: p.ReadMode, Options: p.Options}
 	for _, pkg := range p.Packages {
@@ -103,11 +106,13 @@ func olderFingerprints(p *preview.Plan, schemas Schemas) (map[string]string, err
 		})
 	}
 	if err := derive(old, schemas); err != nil {
-		return nil, err
+		return risk.OlderFindings{}, err
 	}
-	out := map[string]string{}
+	out := risk.OlderFindings{Version: cmp.Or(p.Against.Version, p.Against.Package), Severities: map[string]preview.Severity{}}
 	for _, f := range old.Findings {
-		out[f.Fingerprint] = f.Rule
+		if f.Rule != rules.NotAppliable.Name {
+			out.Severities[f.Fingerprint] = f.Severity
+		}
 	}
 	return out, nil
 }
@@ -121,26 +126,4 @@ func acceptedFingerprints(p *preview.Plan) map[string]int {
 		return nil
 	}
 	return p.Base.Accepted
-}
-
-// sharedFingerprints returns for each fingerprint of the older version's findings
-// whether it counts as known. Findings of objects that cannot be applied never do.
-func sharedFingerprints(older map[string]string) map[string]bool {
-	out := map[string]bool{}
-	for fingerprint, rule := range older {
-		out[fingerprint] = rule != rules.NotAppliable.Name
-	}
-	return out
-}
-
-// markOlder sets AlsoIn in the findings that the older version has too.
-func markOlder(p *preview.Plan, older map[string]string) {
-	for i := range p.Findings {
-		if _, too := older[p.Findings[i].Fingerprint]; too {
-			p.Findings[i].AlsoIn = p.Against.Version
-			if p.Against.Version == "" {
-				p.Findings[i].AlsoIn = p.Against.Package
-			}
-		}
-	}
 }

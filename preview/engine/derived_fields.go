@@ -36,12 +36,12 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	for _, c := range checks() {
 		extra = append(extra, c.findings(of)...)
 	}
-	before, err := olderFingerprints(p, schemas)
+	older, err := olderFindings(p, schemas)
 	if err != nil {
 		return err
 	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, Reach: escalationGraph(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blocked(p, of, o).Cause }, Accepted: acceptedFingerprints(p), Older: sharedFingerprints(before),
+		Plan: p, Reach: escalationGraph(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blocked(p, of, o).Cause }, Accepted: acceptedFingerprints(p), Older: older,
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)
@@ -49,7 +49,6 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	p.Findings = findings
 	dropDuplicates(p)
 	locate.Findings(p)
-	markOlder(p, before)
 	p.Verdict = verdict.Of(p, Obstacles(p))
 	return nil
 }

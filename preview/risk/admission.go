@@ -359,13 +359,8 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicyBinding) {
 		return None, nil
 	}
-	kind := "ValidatingAdmissionPolicy"
-	if mutating {
-		kind = "MutatingAdmissionPolicy"
-	}
-	policy := preview.String(o.Planned, "spec", "policyName")
-	ref := preview.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: kind, Name: policy}
-	switches := "binds " + kind + " " + policy
+	ref := boundPolicy(o)
+	switches := "binds " + ref.Kind + " " + ref.Name
 	if text := cmp.Or(preview.String(o.Planned, "spec", "paramRef", "name"), selectorIn(o)); text != "" {
 		switches += " with parameters " + text
 	}
@@ -389,6 +384,14 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 		switches += " of the cluster"
 	}
 	return level, []string{switches + ": " + strings.Join(lines, ", ")}
+}
+
+// boundPolicy returns the policy that a binding of one names.
+func boundPolicy(binding *preview.Object) preview.Ref {
+	return preview.Ref{
+		APIVersion: "admissionregistration.k8s.io/v1", Kind: strings.TrimSuffix(binding.Kind, "Binding"),
+		Name: preview.String(binding.Planned, "spec", "policyName"),
+	}
 }
 
 func selectorIn(o *preview.Object) string {

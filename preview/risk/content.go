@@ -27,7 +27,7 @@ func (c *scan) judgeContent() {
 		}
 		items, unread := finder.Find(o.Planned)
 		if len(unread) > 0 {
-			hit := carriedHit(o, prefixLines(o.ID, unread))
+			hit := c.carriedHit(o, prefixLines(o.ID, unread))
 			hit.severity = preview.NotKnown
 			c.hit(rules.ContentUnread, hit)
 		}
@@ -50,8 +50,8 @@ func handsOver(o *preview.Object) bool {
 	return o.Is(preview.KindSecret) && preview.String(o.Planned, "type") == "addons.cluster.x-k8s.io/resource-set"
 }
 
-func carriedHit(o *preview.Object, evidence []string) ruleHit {
-	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched()}
+func (c *scan) carriedHit(o *preview.Object, evidence []string) ruleHit {
+	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o)}
 }
 
 // judgeItems makes findings about the carrier of the matches of rules on its items.
@@ -74,7 +74,7 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 		if place.partial && ofLacks[m.Rule] {
 			continue
 		}
-		hit := carriedHit(carrier, nil)
+		hit := c.carriedHit(carrier, nil)
 		hit.level, hit.cases = min(m.level, most), m.cases
 		hit.title = preview.IDLabel(carrier.ID) + ": its content " + m.rule.Worded(m.cases).Title
 		for _, line := range m.lines {

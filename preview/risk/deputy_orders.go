@@ -177,7 +177,7 @@ func (c *scan) judgeUnknownKinds() {
 			first[kind] = o.ID
 			acts = c.gains.actsOn(ref.Group(), ref.Kind, deputy.PluralOf(ref.Group(), ref.Kind))
 		}
-		hit := carriedHit(o, append([]string{o.ID}, acts...))
+		hit := c.carriedHit(o, append([]string{o.ID}, acts...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
 		c.hit(rules.UnknownKind, hit)
 	}

@@ -33,7 +33,7 @@ func (c *scan) judgeMissingCAs() {
 		}
 		count[o.Package]++
 		filled[o.Package] = filled[o.Package] && by
-		narrow[o.Package] = narrow[o.Package] && o.Untouched()
+		narrow[o.Package] = narrow[o.Package] && c.untouched(o)
 		lines[o.Package] = append(lines[o.Package], prefixLines(o.ID, missing)...)
 	}
 	for pkg, o := range first {

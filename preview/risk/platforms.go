@@ -65,7 +65,7 @@ func (c *scan) judgePlatforms() {
 			if len(lines) > 0 {
 				c.hit(rules.ImagePlatform, ruleHit{
 					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), narrow: true,
-					known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
+					known: o.Action == preview.ActionUnchanged, held: c.untouched(o),
 				})
 			}
 		}

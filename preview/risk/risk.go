@@ -38,9 +38,24 @@ type Input struct {
 	// that accepted them. Such a finding is lowered only if it is about something that
 	// the cluster has already and the plan leaves as it is.
 	Accepted map[string]int
-	// Older are the fingerprints of findings of the version that the plan is compared
-	// with: they are warnings at most.
-	Older map[string]bool
+	// Older are the findings of the version that the plan is compared with. A finding that
+	// it has too is lowered as an accepted one is, and only if it is about something that
+	// is the same in both versions.
+	Older OlderFindings
+}
+
+// OlderFindings are the findings of the version that a plan is compared with.
+type OlderFindings struct {
+	Version    string                      // its name, for [preview.Finding.AlsoIn]
+	Severities map[string]preview.Severity // by fingerprint
+}
+
+// has reports whether the older version has a finding for the same reason, at least as
+// severe, about something that the plan leaves as it is. The fingerprint alone does not
+// say so: evidence such as "container web: privileged" does not name what runs there.
+func (older OlderFindings) has(f *preview.Finding) bool {
+	was, known := older.Severities[f.Fingerprint]
+	return known && f.Held && was.Rank() <= f.Severity.Rank()
 }
 
 // Evaluate returns the plan's findings, sorted by severity, then those about the whole
@@ -93,7 +108,7 @@ type ruleHit struct {
 	subjects []preview.Subject
 	narrow   bool // only namespaces are affected
 	known    bool // as in the installed revision, or narrowed since
-	held     bool // is in the cluster, and the plan does not touch it
+	held     bool // is in the cluster, and the plan does not touch what decides it
 }
 
 // mergedFinding is a finding with the merged matches and the values that it is sorted
@@ -159,7 +174,7 @@ func (c *scan) extra(list []preview.Finding) {
 		}
 		m, ok := c.found[f.ID]
 		if !ok {
-			f.Held = c.idle[f.Object]
+			f.Held = c.idle[f.Object] != nil && c.untouched(c.idle[f.Object])
 			c.found[f.ID] = &mergedFinding{Finding: f, lines: []string{f.Evidence}, fixed: true}
 			continue
 		}
@@ -178,13 +193,16 @@ func (c *scan) findings(in Input) []preview.Finding {
 			m.Evidence = evidence(m.lines)
 			m.Fingerprint = preview.FindingFingerprint(m.Rule, m.Evidence)
 		}
+		if in.Older.has(&m.Finding) {
+			m.AlsoIn = in.Older.Version
+		}
 		revision := in.Accepted[m.Fingerprint]
 		switch {
 		case m.Severity != preview.Critical:
 		case revision > 0 && m.Held:
 			m.Severity, m.AcceptedIn = preview.Warning, revision
-		case in.Older[m.Fingerprint]:
-			m.Severity = preview.Warning
+		case m.AlsoIn != "":
+			m.Severity, m.Lowered = preview.Warning, true
 		}
 		list = append(list, m)
 	}

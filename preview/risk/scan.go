@@ -29,13 +29,14 @@ type scan struct {
 	accounts   map[string]bool   // NAMESPACE/NAME of the plan's ServiceAccounts
 	origins    map[string]string // KIND/NAMESPACE/NAME → object id
 	objects    map[string]*preview.Object
-	idle       map[string]bool     // ids of objects that the plan does not touch
-	reads      map[string]bool     // by id of a read: whether the object exists
-	changed    map[string]bool     // ids of built-in roles that the cluster has with other rules, or not at all
-	users      map[string][]string // NAMESPACE/NAME of a ServiceAccount → ids of the workloads that run as it
-	clouds     map[string]bool     // origins of cloud permissions
-	starters   map[string]bool     // holders of AWS permissions (see holderOf) that start something as a role
-	declared   map[string]bool     // origins of cloud declarations
+	idle       map[string]*preview.Object // objects that the plan does not touch
+	touched    map[string]bool            // NAMESPACE/NAME of what objects refer to and the plan touches, see untouched
+	reads      map[string]bool            // by id of a read: whether the object exists
+	changed    map[string]bool            // ids of built-in roles that the cluster has with other rules, or not at all
+	users      map[string][]string        // NAMESPACE/NAME of a ServiceAccount → ids of the workloads that run as it
+	clouds     map[string]bool            // origins of cloud permissions
+	starters   map[string]bool            // holders of AWS permissions (see holderOf) that start something as a role
+	declared   map[string]bool            // origins of cloud declarations
 	held       *subjectRights
 	related    map[string]bool          // images that the package lists; nil without a list
 	critical   map[preview.Subject]bool // subjects with a Critical match of their own
@@ -58,7 +59,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, kinds: newKindIndex(named), found: map[string]*mergedFinding{},
 		accounts: map[string]bool{}, origins: map[string]string{},
-		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
+		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]*preview.Object{}, touched: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
@@ -95,8 +96,14 @@ func (c *scan) index() {
 		}
 	}
 	for i := range c.plan.Objects {
-		c.idle[c.plan.Objects[i].ID] = c.plan.Objects[i].Untouched()
-		c.indexObject(&c.plan.Objects[i])
+		o := &c.plan.Objects[i]
+		switch {
+		case o.Untouched():
+			c.idle[o.ID] = o
+		case o.Is(referred...):
+			c.touched[o.Namespace+"/"+o.Name] = true
+		}
+		c.indexObject(o)
 	}
 }
 
@@ -155,7 +162,7 @@ func (c *scan) judgeObjects() {
 			if level, lines := rule.object(c, o); len(lines) > 0 {
 				c.hit(rule.Rule, ruleHit{
 					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), cases: lineCases(rule.Rule, lines),
-					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(), subjects: subjectsOf(o),
+					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o), subjects: subjectsOf(o),
 				})
 			}
 		}
