@@ -47,21 +47,28 @@ func Spans(before, after string) (inBefore, inAfter []Span) {
 	if max(len(before), len(after)) > maxSpanLine || !utf8.ValidString(before) || !utf8.ValidString(after) {
 		return nil, nil
 	}
-	head := commonStart(before, after)
-	tail := commonEnd(before[head:], after[head:])
-	same := head + tail
-	from, to := before[head:len(before)-tail], after[head:len(after)-tail]
+	was, is := Middle(before, after)
+	same := was.Start + len(before) - was.End
+	from, to := before[was.Start:was.End], after[is.Start:is.End]
 	if len(from)*len(to) > maxSpanWork {
-		inBefore, inAfter = []Span{{head, head + len(from)}}, []Span{{head, head + len(to)}}
+		inBefore, inAfter = []Span{was}, []Span{is}
 	} else {
 		var within int
-		inBefore, inAfter, within = letterSpans(from, to, head)
+		inBefore, inAfter, within = letterSpans(from, to, was.Start)
 		same += within
 	}
 	if same*3 < max(len(before), len(after)) {
 		return nil, nil
 	}
 	return inBefore, inAfter
+}
+
+// Middle returns the parts of two texts that remain without their common beginning and
+// end, in whole characters.
+func Middle(before, after string) (inBefore, inAfter Span) {
+	head := commonStart(before, after)
+	tail := commonEnd(before[head:], after[head:])
+	return Span{head, len(before) - tail}, Span{head, len(after) - tail}
 }
 
 // letterSpans compares two texts by characters. offset is added to the spans; same is

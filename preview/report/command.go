@@ -163,9 +163,19 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 }
 
 // approvalWords returns the words that approve a plan by a digest, with what is not known
-// of it.
+// of it. --ruleset approves every critical finding of the content. Where some are shown as
+// warnings, because the version that the plan is compared with has them too, those that
+// are shown as critical are accepted one by one instead: the others are not approved for
+// a cluster without that version.
 func approvalWords(p *preview.Plan, digest string) []string {
-	words := []string{"--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset)}
+	words := []string{"--yes", "--approve", digest}
+	if carrier(p) == "" && slices.ContainsFunc(p.Findings, func(f preview.Finding) bool { return f.Lowered }) {
+		for _, f := range findingsOf(p, preview.Critical) {
+			words = append(words, "--accept", f.ID+"="+f.Fingerprint)
+		}
+	} else {
+		words = append(words, "--ruleset", strconv.Itoa(p.Ruleset))
+	}
 	for _, f := range findingsOf(p, preview.NotKnown) {
 		words = append(words, "--accept", f.ID)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -17,12 +16,13 @@ import (
 const (
 	maxDiffRows   = 80
 	maxDiffFields = 16  // of an object
-	maxDiffValue  = 160 // characters of a value
+	maxDiffValue  = 160 // cells of a value, apart from what changed in it
+	maxDiffBytes  = 16000
 )
 
 // diffRows lists the objects that a plan creates, changes and deletes, with the changed
 // fields, as lines of a unified diff, CRDs last. Changed descriptions are only counted.
-// more is the number of lines beyond [maxDiffRows]. A plan that only creates has none.
+// more is the number of lines beyond [maxDiffRows] and [maxDiffBytes]. A plan that only creates has none.
 func diffRows(p *preview.Plan) (rows []string, more int) {
 	if p.Summary.Update+p.Summary.Replace+p.Summary.Delete+p.Summary.Adopt == 0 {
 		return nil, 0
@@ -43,7 +43,11 @@ func diffRows(p *preview.Plan) (rows []string, more int) {
 			}
 		}
 	}
-	kept := min(len(rows), maxDiffRows)
+	kept, size := 0, 0
+	for kept < min(len(rows), maxDiffRows) && size < maxDiffBytes {
+		size += len(rows[kept])
+		kept++
+	}
 	return rows[:kept], len(rows) - kept
 }
 
@@ -94,16 +98,15 @@ func fieldRow(c preview.Change) []string {
 	to, isTo := c.To.(string)
 	switch {
 	case c.Op == diff.OpAdd:
-		return []string{"+ " + name + diffValue(c.To)}
+		return []string{"+ " + name + wholeValue(c.To)}
 	case c.Op == diff.OpRemove:
-		return []string{"- " + name + diffValue(c.From)}
+		return []string{"- " + name + wholeValue(c.From)}
 	case isFrom && isTo && strings.Contains(strings.TrimSpace(from+to), "\n"):
 		return append([]string{"  " + name}, fold(textDiff(from, to, ""), maxDiffLines, "  ")...)
 	}
-	return []string{"- " + name + diffValue(c.From), "+ " + name + diffValue(c.To)}
+	was, is := changedValues(c, maxDiffValue)
+	return []string{"- " + name + was, "+ " + name + is}
 }
-
-func diffValue(v any) string { return textsafe.Truncate(line(valueText(v)), maxDiffValue) }
 
 // diffBlock returns the changed fields as a Markdown code block, empty if the plan only
 // creates objects.

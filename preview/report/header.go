@@ -117,7 +117,7 @@ func waivedText(n int) string {
 func judgedFacts(f preview.Finding) []fact {
 	var rows []fact
 	if f.AlsoIn != "" {
-		rows = append(rows, fact{"also in", f.AlsoIn + ", with the same evidence"})
+		rows = append(rows, fact{"also in", f.AlsoIn + ", unchanged"})
 	}
 	if j := f.Judged; j != nil {
 		switch j.By {
