@@ -156,9 +156,9 @@ func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 		f, ok := findingOf(plan, "unknown/"+u.Object)
 		if !ok {
 			// Without a finding there is no fingerprint: only the id counts.
-			f = preview.Finding{ID: rules.Unknown.ID(u.Object)}
+			f = preview.Finding{ID: rules.Unknown.ID(u.Object), Severity: preview.NotKnown}
 		}
-		if !approval.Accepts(f) {
+		if !approval.Passes(f, false) {
 			reasons = append(reasons, fmt.Sprintf("%s could not be read (%s) and is not accepted", u.Object, u.Why))
 		}
 	}
@@ -287,29 +287,21 @@ func planHasRole(plan *preview.Plan, via string) bool {
 	return false
 }
 
-// gateFindings returns a reason for every critical finding that is not
-// accepted. A finding accepted in an earlier revision needs no second approval
-// if a person or a digest approves the plan. With --yes alone it does, because
-// everyone who can write records could have written that acceptance.
+// gateFindings returns a reason for each finding that the approval does not let pass; see
+// [record.Approval.Passes].
 func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
-		if f.Rule == rules.NotAppliable.Name {
-			continue // an obstacle: no approval makes the API server take it
-		}
-		earlier := approval.How == record.ApprovedByYes && f.AcceptedIn > 0 && f.Gates() && plan.Summary.Changes()
-		if f.Severity != preview.Critical && !earlier || approval.Accepts(f) {
-			continue
-		}
-		if earlier {
+		switch {
+		case f.Rule == rules.NotAppliable.Name: // an obstacle: no approval makes the API server take it
+		case f.Rule == rules.Unknown.Name: // see gateUnknowns
+		case f.AcceptedIn > 0 && !plan.Summary.Changes(): // nothing is sent
+		case approval.Passes(f, isContentFinding(plan, f)):
+		case f.AcceptedIn > 0:
 			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, but --yes alone does not trust the record that says so: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))
-			continue
+		default:
+			reasons = append(reasons, fmt.Sprintf("%s finding %s=%s is not accepted: %s", f.Severity, f.ID, f.Fingerprint, f.Title))
 		}
-		// What only a policy makes critical, its digest does not stand for.
-		if approval.CoversRuleset() && f.Judged == nil && (approval.How == record.ApprovedByDigest || isContentFinding(plan, f)) {
-			continue
-		}
-		reasons = append(reasons, fmt.Sprintf("critical finding %s=%s is not accepted: %s", f.ID, f.Fingerprint, f.Title))
 	}
 	return reasons
 }

@@ -18,6 +18,10 @@ var (
 		Fingerprint: preview.FindingFingerprint("rbac-secrets-read", "grant"),
 	}
 	warning = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.FindingFingerprint("image-by-tag", "x")}
+	unjudged = preview.Finding{
+		ID: "unknown-kind/example.com/Thing/ns/x", Rule: "unknown-kind", Severity: preview.NotKnown, Title: "Thing x: is of a kind that is not known",
+		Object: "example.com/Thing/ns/x", Fingerprint: preview.FindingFingerprint("unknown-kind", "x"),
+	}
 	unknown = preview.Finding{
 		ID: "unknown/core/ConfigMap/ns/hidden", Rule: "unknown", Severity: preview.NotKnown,
 		Object: "core/ConfigMap/ns/hidden", Fingerprint: preview.FindingFingerprint("unknown", "forbidden"),
@@ -112,6 +116,12 @@ func TestGate(t *testing.T) {
 		{"a plan file does not approve what it does not show", findings(critical), record.ApprovedByPlan, nil, critical.ID},
 		{"a screen approves only what was looked at", findings(critical), record.ApprovedOnScreen, nil, critical.ID},
 		{"an unknown needs its own acceptance", notRead("forbidden"), record.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
+		{"a kind that is not known stops a bare yes", findings(unjudged), record.ApprovedByYes, nil, "unknown finding " + unjudged.ID + "=" + unjudged.Fingerprint},
+		{"a kind that is not known passes by its fingerprint", findings(unjudged), record.ApprovedByYes, accept(unjudged), ""},
+		{"a digest does not stand for it", findings(unjudged), record.ApprovedByDigest, ruleset(preview.Ruleset), unjudged.ID},
+		{"nor does a content digest", findings(unjudged), record.ApprovedByContent, ruleset(preview.Ruleset), unjudged.ID},
+		{"nor a screen that did not show it", findings(unjudged), record.ApprovedOnScreen, nil, unjudged.ID},
+		{"content with it accepted passes", findings(unjudged), record.ApprovedByContent, accept(unjudged), ""},
 		{"an accepted unknown passes", notRead("forbidden"), record.ApprovedByDigest, accept(unknown), ""},
 		{"a kind that is not served cannot be accepted", notServed, record.ApprovedByDigest, accept(unknown), "neither served"},
 		{"an object that does not fit its schema cannot be accepted", findings(misfit), record.ApprovedByDigest, accept(misfit), "does not fit the schema of its kind: .data.a must be a string"},

@@ -216,6 +216,10 @@ func (s Severity) Rank() int {
 	return 3
 }
 
+// Gates reports whether a finding of that severity stops a plan until a person has
+// reviewed it. What is not known may be critical.
+func (s Severity) Gates() bool { return s == Critical || s == NotKnown }
+
 // Finding is one risk that a rule found, with its severity and evidence.
 type Finding struct {
 	// ID is RULE/OBJECT-ID, unique within the plan.
@@ -273,11 +277,18 @@ type Finding struct {
 	Unreviewed bool `json:"-"`
 }
 
-// Gates reports whether --yes without a digest is refused because of the finding: it is
-// critical, or is a warning only because an earlier revision accepted it.
-func (f *Finding) Gates() bool {
-	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
+// Unaccepted returns the severity of the finding whatever a record says of it: critical
+// where it is a warning only because an earlier revision accepted it.
+func (f *Finding) Unaccepted() Severity {
+	if f.AcceptedIn > 0 && f.Severity == Warning {
+		return Critical
+	}
+	return f.Severity
 }
+
+// AtLeast reports whether the finding is as severe as that, in the order of
+// [Severity.Rank], so that --fail-on fails. It takes the word of no record.
+func (f *Finding) AtLeast(s Severity) bool { return f.Unaccepted().Rank() <= s.Rank() }
 
 // EvidenceText returns the evidence together with Counted, which is not part of the
 // fingerprint.

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // How an approval was given.
@@ -96,14 +97,37 @@ const (
 	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
 )
 
-// WithReviewed returns the approval with the critical findings of the approved
-// plan accepted. Left out are findings that only a policy makes critical, and
-// those that were not critical in the plan file.
+// Passes reports whether a finding may pass with the approval. A finding gates if it is
+// critical or unknown, and one that gates passes
+//
+//   - if it is accepted by name: on the screen, in the plan file or by --accept;
+//   - if it is critical and a digest of the same ruleset approves what it is about:
+//     inContent says whether that is part of the content. What only a policy makes
+//     critical, no digest stands for, and what is not known neither.
+//
+// A finding that an earlier revision accepted passes where a person or a digest approves
+// the plan. With --yes alone it is critical, because everyone who can write records could
+// have written that acceptance.
+func (a Approval) Passes(f preview.Finding, inContent bool) bool {
+	severity := f.Severity
+	if a.How == ApprovedByYes {
+		severity = f.Unaccepted()
+	}
+	if !severity.Gates() || a.Accepts(f) {
+		return true
+	}
+	return severity == preview.Critical && f.Judged == nil && a.coversRuleset() && (a.How == ApprovedByDigest || inContent)
+}
+
+// WithReviewed returns the approval with the findings of the approved plan file accepted
+// that gate. Left out are findings that only a policy makes critical, those that were
+// less severe in the plan file, and objects that could not be read, which are no part of
+// the file.
 func (a Approval) WithReviewed(findings []preview.Finding) Approval {
 	a.Accepted = slices.Clone(a.Accepted)
 	for _, f := range findings {
 		accepted := Acceptance{ID: f.ID, Fingerprint: f.Fingerprint}
-		if f.Severity == preview.Critical && f.Judged == nil && !f.Unreviewed && !slices.Contains(a.Accepted, accepted) {
+		if f.Severity.Gates() && f.Judged == nil && !f.Unreviewed && f.Rule != rules.Unknown.Name && !slices.Contains(a.Accepted, accepted) {
 			a.Accepted = append(a.Accepted, accepted)
 		}
 	}
@@ -121,8 +145,8 @@ func (a Approval) Accepts(f preview.Finding) bool {
 	})
 }
 
-// CoversRuleset reports whether approval by digest also covers critical findings
+// coversRuleset reports whether approval by digest also covers critical findings
 // of the present rules: the approver's version must have had the same ruleset.
-func (a Approval) CoversRuleset() bool {
+func (a Approval) coversRuleset() bool {
 	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
 }

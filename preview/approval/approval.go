@@ -77,11 +77,11 @@ func NewStatement(p *preview.Plan, planFile string) Statement {
 }
 
 // NeededAcceptances returns the findings that an approval of the plan has to accept:
-// those that the built-in rules make critical, and those about what could not be read.
+// those that gate by the built-in rules.
 func NeededAcceptances(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, f := range p.Findings {
-		if f.Severity == preview.NotKnown || f.Severity == preview.Critical && f.Judged == nil {
+		if f.Severity.Gates() && f.Judged == nil {
 			out = append(out, f)
 		}
 	}

@@ -58,13 +58,13 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	return &fresh, notice, nil
 }
 
-// markUnreviewed sets Unreviewed in the critical findings that are not critical in the
-// stored plan, by which an approval of that plan does not cover them.
+// markUnreviewed sets Unreviewed in the findings that gate and that the stored plan does
+// not have as severe, so that an approval of that plan does not cover them.
 func markUnreviewed(stored, findings []preview.Finding) {
 	for i := range findings {
 		f := &findings[i]
-		f.Unreviewed = f.Severity == preview.Critical && !slices.ContainsFunc(stored, func(s preview.Finding) bool {
-			return s.ID == f.ID && s.Fingerprint == f.Fingerprint && s.Severity == preview.Critical
+		f.Unreviewed = f.Severity.Gates() && !slices.ContainsFunc(stored, func(s preview.Finding) bool {
+			return s.ID == f.ID && s.Fingerprint == f.Fingerprint && s.Severity == f.Severity
 		})
 	}
 }

@@ -272,7 +272,7 @@ func TestAcceptedFindings(t *testing.T) {
 	accepted := map[string]int{before[0].Fingerprint: 3, before[1].Fingerprint: 3}
 	for _, change := range []string{preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed} {
 		p.Access.Grants[0].Change = change
-		if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), rules.RBACSecretsRead.Name); f.Severity != preview.Critical || f.AcceptedIn != 0 || !f.Gates() {
+		if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), rules.RBACSecretsRead.Name); f.Severity != preview.Critical || f.AcceptedIn != 0 || !f.Unaccepted().Gates() {
 			t.Errorf("a grant that is %s counts as accepted: %+v", change, f)
 		}
 	}
@@ -281,7 +281,7 @@ func TestAcceptedFindings(t *testing.T) {
 	for _, f := range after {
 		switch f.Rule {
 		case rules.RBACSecretsRead.Name:
-			if f.Severity != preview.Warning || f.AcceptedIn != 3 || !f.Gates() {
+			if f.Severity != preview.Warning || f.AcceptedIn != 3 || !f.Unaccepted().Gates() {
 				t.Errorf("accepted, it is %s, accepted in %d", f.Severity, f.AcceptedIn)
 			}
 		case "rbac-pods-exec":

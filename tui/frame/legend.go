@@ -14,7 +14,7 @@ var severityMeanings = []struct {
 }{
 	{preview.Critical, "critical: see its evidence and mark it before you approve"},
 	{preview.Warning, "warning: worth reading; approving does not wait for it"},
-	{preview.NotKnown, "not checked: it could not be read or tried"},
+	{preview.NotKnown, "not checked: not read, tried or judged; mark it too"},
 	{preview.Info, "for information"},
 }
 

@@ -9,7 +9,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -63,7 +62,7 @@ func (m *review) approve() tea.Cmd {
 		m.page = obstaclePage(m.Size.Width, m.Plan)
 	case left > 0:
 		m.openFinding(m.Checklist.Next(-1, 1))
-		m.notice = fmt.Sprintf("%d critical left to review: n marks one and opens the next", left)
+		m.notice = m.Checklist.RemainingText() + " left to review: n marks one and opens the next"
 	case m.gate.now(m.tabPanel.View) != nil:
 		m.page = textPage(m.Size.Width, "This plan cannot be approved", m.gate.why.Error())
 	default:
@@ -129,11 +128,11 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 }
 
 // needsName reports whether the release's name must be typed rather than y: if the
-// plan deletes, takes over or blocks objects, or has conflicts or critical findings.
+// plan deletes, takes over or blocks objects, or has conflicts or findings that gate.
 // It is always so without a screen, where keys that were typed ahead are not dropped.
 func (m *confirmDialog) needsName() bool {
 	s := m.Plan.Summary
-	if m.Plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.Checklist.OfSeverity(preview.Critical)) > 0 {
+	if m.Plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.Checklist.Gating()) > 0 {
 		return true
 	}
 	for i := range m.Plan.Objects {

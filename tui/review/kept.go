@@ -40,7 +40,7 @@ func (k *keptMarks) load(p *preview.Plan) tea.Cmd {
 	return func() tea.Msg { return loadedMarks{p, load(p.Digest)} }
 }
 
-// applyMarks applies the marks of earlier sessions. A critical finding is not
+// applyMarks applies the marks of earlier sessions. A finding that gates is not
 // marked: its row only says that it was reviewed before.
 func (m *review) applyMarks(msg loadedMarks) {
 	if msg.plan != m.Plan || len(msg.marks) == 0 {
@@ -54,7 +54,7 @@ func (m *review) applyMarks(msg loadedMarks) {
 	for i, it := range m.Checklist.Items {
 		switch {
 		case slices.ContainsFunc(it.Findings, func(f *preview.Finding) bool { return !before[tabs.FindingKey(f)] }):
-		case it.Severity() == preview.Critical:
+		case it.Severity().Gates():
 			m.Checklist.Before[i] = true
 		default:
 			m.Checklist.Mark(i, true)

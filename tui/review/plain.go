@@ -169,7 +169,7 @@ func (p *plainReview) list() int {
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.Label(), state, what, who))
 		n++
 	}
-	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.Remaining(), p.m.Plan.Digest))
+	p.say(b.RemainingText() + " left to review. Plan " + p.m.Plan.Digest)
 	return n
 }
 
@@ -192,8 +192,8 @@ func (p *plainReview) showItem(at int) (ended bool, err error) {
 // approve shows the next item that must be reviewed or, if all are, asks for the
 // approval. ended is true when the review has an outcome, or the input ends.
 func (p *plainReview) approve() (ended bool, err error) {
-	if left := p.m.Checklist.Remaining(); left > 0 {
-		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
+	if p.m.Checklist.Remaining() > 0 {
+		p.say(p.m.Checklist.RemainingText() + " to review, this one first:")
 		return p.showItem(p.m.Checklist.Next(-1, 1))
 	}
 	if why := p.m.gate.now(p.m.tabPanel.View); why != nil {

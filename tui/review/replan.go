@@ -94,7 +94,7 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	m.Banner = why + describe.ChangedFacts(old, p)
 	if reset, marked := m.Checklist.CountResets(before); reset > 0 {
 		m.Banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
-		if at := m.Checklist.Next(-1, 1); at >= 0 && m.Checklist.Items[at].Severity() == preview.Critical {
+		if at := m.Checklist.Next(-1, 1); at >= 0 && m.Checklist.Items[at].Severity().Gates() {
 			m.Banner += ": " + m.Checklist.Items[at].First().Title
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -41,7 +40,7 @@ func (m *review) windowTitle() string {
 func (m *review) frame() frame.Frame {
 	f := frame.Frame{Theme: m.Theme, Size: m.Size, Title: m.opts.Title, Plan: m.Plan, Sealed: m.sealed, Now: m.opts.Now(), State: m.state(), Stale: m.StaleText(), Blind: m.watch.err != nil}
 	if m.Checklist != nil {
-		f.Stats = fmt.Sprintf("crit %d warn %d", m.Checklist.Remaining(), len(m.Checklist.OfSeverity(preview.Warning)))
+		f.Stats = m.Checklist.Stats()
 	}
 	return f
 }
@@ -261,7 +260,7 @@ func (m *review) approvalState() widget.Line {
 	case left > 0 && m.Size.Mode == frame.ModeSingle:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
 	case left > 0:
-		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d critical to review (n)", left))}
+		return widget.Line{widget.Text(theme.Risk, "approve: "+m.Checklist.RemainingText()+" to review (n)")}
 	}
 	if m.gate.why != nil {
 		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}

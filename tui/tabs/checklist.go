@@ -1,6 +1,7 @@
 package tabs
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ type Checklist struct {
 	seenIn map[Section]int
 
 	phrases map[int][2]string // of items, as they were first made
-	Before  map[int]bool      // critical items that were reviewed in an earlier session
+	Before  map[int]bool      // items that gate and were reviewed in an earlier session
 }
 
 func newChecklist(p *preview.Plan, m Marks) *Checklist {
@@ -130,13 +131,44 @@ func (b *Checklist) Mark(i int, looked bool) {
 	}
 }
 
-// Remaining returns how many critical items are not reviewed yet. They must be.
+// Remaining returns how many items are not reviewed yet that gate: critical ones and
+// unknown ones. They must be.
 func (b *Checklist) Remaining() int {
-	return len(b.OfSeverity(preview.Critical)) - b.seenIn[Section{Severity: preview.Critical}]
+	return b.remainingOf(preview.Critical) + b.remainingOf(preview.NotKnown)
+}
+
+func (b *Checklist) remainingOf(s preview.Severity) int {
+	return len(b.InSection(Section{Severity: s})) - b.seenIn[Section{Severity: s}]
+}
+
+// RemainingText says how many items of which severities must still be reviewed, such as
+// "2 critical and 1 unknown".
+func (b *Checklist) RemainingText() string {
+	var parts []string
+	for _, s := range []preview.Severity{preview.Critical, preview.NotKnown} {
+		if n := b.remainingOf(s); n > 0 || s == preview.Critical && b.Remaining() == 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+// Stats counts what is left to review and the warnings, in few words.
+func (b *Checklist) Stats() string {
+	text := fmt.Sprintf("crit %d", b.remainingOf(preview.Critical))
+	if n := b.remainingOf(preview.NotKnown); n > 0 {
+		text += fmt.Sprintf(" unk %d", n)
+	}
+	return text + fmt.Sprintf(" warn %d", len(b.OfSeverity(preview.Warning)))
+}
+
+// Gating returns the indexes of the items that gate, in the order of the checklist.
+func (b *Checklist) Gating() []int {
+	return slices.Concat(b.OfSeverity(preview.Critical), b.OfSeverity(preview.NotKnown))
 }
 
 // Next returns the next item after from (step 1), or before it (-1), that is
-// not reviewed, and from one end on at the other. Critical items come before
+// not reviewed, and from one end on at the other. Items that gate come before
 // all others. It is -1 if all are reviewed.
 func (b *Checklist) Next(from, step int) int {
 	n := len(b.Items)
@@ -146,7 +178,7 @@ func (b *Checklist) Next(from, step int) int {
 		if b.IsReviewed(i) {
 			continue
 		}
-		if b.Items[i].Severity() == preview.Critical {
+		if b.Items[i].Severity().Gates() {
 			return i
 		}
 		if other < 0 && b.Items[i].Severity() != preview.Info {
@@ -169,13 +201,12 @@ func (b *Checklist) Find(label string) int {
 	return -1
 }
 
-// Accepted returns the findings that an approval accepts one by one: the
-// critical ones, and what could not be read, which CONFIRM lists.
+// Accepted returns the findings that an approval accepts one by one: those that gate.
 func (b *Checklist) Accepted() []record.Acceptance {
 	out := []record.Acceptance{}
 	for _, it := range b.Items {
 		for _, f := range it.Findings {
-			if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+			if f.Severity.Gates() {
 				out = append(out, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
 			}
 		}
@@ -183,16 +214,16 @@ func (b *Checklist) Accepted() []record.Acceptance {
 	return out
 }
 
-// CountResets returns how many critical findings of the plan before were
+// CountResets returns how many findings that gate of the plan before were
 // marked, and how many of those marks do not count in this plan (reset).
 func (b *Checklist) CountResets(before *Checklist) (reset, marked int) {
 	now := map[string]bool{}
-	for _, i := range b.OfSeverity(preview.Critical) {
+	for _, i := range b.Gating() {
 		for _, f := range b.Items[i].Findings {
 			now[FindingKey(f)] = true
 		}
 	}
-	for _, i := range before.OfSeverity(preview.Critical) {
+	for _, i := range before.Gating() {
 		if !before.IsReviewed(i) {
 			continue
 		}

@@ -255,7 +255,7 @@ func (m *summaryTab) section(s Section, listed []int, columns findingColumns) []
 func (m *summaryTab) sectionHeading(s Section, at []int, columns findingColumns) Row {
 	title := fmt.Sprintf("%s  (%d)", s.title(), len(at))
 	switch {
-	case s.Severity == preview.Critical && len(at) > 0:
+	case s.Severity.Gates() && len(at) > 0:
 		return m.mustLookHeading(s, at, columns)
 	case s.Severity == preview.Critical:
 		title = s.title() + "  (none)"
@@ -267,11 +267,11 @@ func (m *summaryTab) sectionHeading(s Section, at []int, columns findingColumns)
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// mustLookHeading returns the heading of the critical findings. It counts those
+// mustLookHeading returns the heading of findings that gate. It counts those
 // that are left each time it is drawn, because marks change without new rows.
 func (m *summaryTab) mustLookHeading(s Section, at []int, columns findingColumns) Row {
 	return Row{Text: s.title(), Line: func(width int) widget.Line {
-		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.Checklist.Remaining(), len(at))
+		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.Checklist.remainingOf(s.Severity), len(at))
 		if m.Size.Mode != frame.ModeDouble {
 			return widget.Line{widget.Text(theme.Heading, title)}
 		}

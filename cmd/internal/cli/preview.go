@@ -313,11 +313,7 @@ func countAtLeast(plan *preview.Plan, failOn string) int {
 	}
 	n := 0
 	for _, f := range plan.Findings {
-		severity := f.Severity
-		if f.Gates() {
-			severity = preview.Critical // whatever a record says was accepted
-		}
-		if severity.Rank() <= preview.Severity(failOn).Rank() {
+		if f.AtLeast(preview.Severity(failOn)) {
 			n++
 		}
 	}
