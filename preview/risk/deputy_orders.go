@@ -236,8 +236,16 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		for _, resource := range part.resources {
 			lines = append(lines, c.gains.actsOn(group, resource, resource)...)
 		}
+		severity := preview.NotKnown
+		if g.Scope == preview.ScopeNamespace {
+			// Whatever a kind is for, where the namespace is the release's own it is no more
+			// than that.
+			if level := c.namespaces.lower(g.Namespace, Critical); level < Critical {
+				severity = level.Severity()
+			}
+		}
 		c.hit(rules.RBACUnknownKind, ruleHit{
-			object: group + "/*/-/*", about: "API group " + group, evidence: lines, severity: preview.NotKnown,
+			object: group + "/*/-/*", about: "API group " + group, evidence: lines, severity: severity,
 			narrow: g.Scope != preview.ScopeCluster, known: isUnchanged(g), held: g.Change == preview.GrantSame,
 		})
 	}

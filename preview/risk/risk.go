@@ -148,7 +148,7 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	if h.level > m.level {
 		m.level, m.Severity = h.level, h.level.Severity()
 	}
-	if h.severity != "" {
+	if h.severity != "" && m.Severity != preview.NotKnown { // of a match before
 		m.Severity = h.severity
 	}
 }

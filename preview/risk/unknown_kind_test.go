@@ -43,6 +43,27 @@ func TestWhoOfThePackageActsOnUnknownKindsIsNamed(t *testing.T) {
 	}
 }
 
+// In its own namespace the package may order what it could do there itself: as of known
+// kinds, that is a warning. A right in all namespaces beside it, or in one of others'
+// controllers, is not known.
+func TestUnknownKindsInTheOwnNamespaceAreAWarning(t *testing.T) {
+	own, wide := holding("app", "op", "app", "example.com|things|create"), holding("app", "web", "", "example.com|things|create")
+	for name, test := range map[string]struct {
+		plan string
+		want preview.Severity
+	}{
+		"in its own":                    {own, preview.Warning},
+		"everywhere":                    {wide, preview.NotKnown},
+		"both":                          {own + wide, preview.NotKnown},
+		"both, in another order":        {wide + own, preview.NotKnown},
+		"in that of a known controller": {holding("app", "op", "argocd", "example.com|things|create"), preview.NotKnown},
+	} {
+		if f := find(evaluate(t, Input{Plan: planOf(t, strings.TrimSuffix(test.plan, "---\n"))}), "rbac-unknown-kind"); f == nil || f.Severity != test.want {
+			t.Errorf("%s: %+v, want %s", name, f, test.want)
+		}
+	}
+}
+
 // The same of what accounts may write of a group that is not known.
 func TestWhoOfThePackageActsOnWhatMayBeWrittenIsNamed(t *testing.T) {
 	const writes = "ServiceAccount app/web cluster-wide: create on things in example.com"

@@ -135,6 +135,7 @@ var (
 		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes, nor the plan, nor the table of operators has the API group.",
 		Reduce:  "Find out which operator serves the group and what it does with these kinds.",
 		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has. Beside it, the ServiceAccounts of the plan whose roles name the API group and permit to change the status or the finalizers of these kinds, and what they come to.",
+		When:    "Warning where the permission is limited to the release's own namespace: no kind of which it is known what it is for is critical there.",
 		Example: Example{Title: "API group example.com: is not known, and accounts can write its kinds", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
 	})
 	UnknownKind = row(Rule{
