@@ -131,3 +131,48 @@ func TestClusterADangerSplitOverTwoVersionsNeedsApproval(t *testing.T) {
 		})
 	}
 }
+
+// An object of a kind that the cluster serves and no table knows stops --yes, until it is
+// accepted: as the command of the review has it, or with the plan file that shows it.
+func TestClusterAnObjectOfAnUnknownKindNeedsAcceptance(t *testing.T) {
+	t.Parallel()
+	slowtest.Skip(t, "installs by the commands that reviews print")
+	p := newPrinting(t, sandboxtest.Borrow(t).Kubeconfig())
+	p.env = append(p.env, "KUBECTL="+sandboxtest.Kubectl(t))
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(p.dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("vendor.yaml", `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: nodetasks.unknown-kind.example.com}
+spec:
+  group: unknown-kind.example.com
+  names: {plural: nodetasks, kind: NodeTask}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`)
+	write("tasks/all.yaml", `
+apiVersion: unknown-kind.example.com/v1
+kind: NodeTask
+metadata: {name: task}
+spec: {mounts: ["/:/host"], asUser: root}
+`)
+	p.expect("kubectl apply -f vendor.yaml && kubectl wait --for condition=Established crd/nodetasks.unknown-kind.example.com", 0)
+	defer func() { p.expect("kubectl delete -f vendor.yaml", 0) }()
+	const release = "./tasks tasks -n unknown-kind"
+	review := p.expect("kubectl operator preview "+release+" -o markdown", 0, "### Not checked (1)")
+	p.expect("kubectl operator preview "+release+" --fail-on unknown", 5)
+	p.expect("kubectl operator install "+release+" --yes", 5, "unknown finding unknown-kind/unknown-kind.example.com/NodeTask/unknown-kind/task=sha256:", "is not accepted")
+	p.expect(p.approving(review), 0)
+	p.expect("kubectl operator uninstall tasks -n unknown-kind --yes", 0)
+	p.expect("kubectl operator preview "+release+" --out plan.tgz", 0)
+	p.expect("kubectl operator install --plan plan.tgz --yes", 0)
+	p.expect("kubectl operator uninstall tasks -n unknown-kind --yes", 0)
+}
