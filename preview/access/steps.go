@@ -203,6 +203,20 @@ func namesPlace(names []string, namespace string) bool {
 	return namespace == "" || slices.Contains(names, namespace)
 }
 
+// namesSystemPod reports whether the names of pods include one of kube-system: there a
+// name is what is aimed at, and elsewhere that of a static pod can be nothing else.
+func namesSystemPod(names []string, namespace string) bool {
+	return namespace == systemNamespace || slices.ContainsFunc(names, StaticPod)
+}
+
+// StaticPod reports whether a pod is named like one that kubelets run of files, as the
+// control plane of most clusters: PROGRAM-NODE.
+func StaticPod(name string) bool {
+	return slices.ContainsFunc([]string{"etcd-", "kube-apiserver-", "kube-controller-manager-", "kube-scheduler-"}, func(program string) bool {
+		return strings.HasPrefix(name, program)
+	})
+}
+
 // onBehalf returns the right to send requests as an impersonated identity, which
 // constrained impersonation requires besides (verbs impersonate-on:MODE:VERB).
 func onBehalf(mode string) right {
@@ -269,7 +283,7 @@ func nodeSteps() []step {
 		podsOf.or = append(podsOf.or, s.rights...)
 	}
 	return []step{
-		{name: "commands in system pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace kube-system", in: inSystem},
+		{name: "commands in system pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace kube-system", in: inSystem, named: true, accepts: namesSystemPod},
 		{name: "commands in privileged pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace %N", in: runsOnNodes},
 		{name: "privileged pods", rights: []right{podsOf}, gain: gainNodes, named: true, text: "runs privileged pods", in: admitsPrivileged},
 		{name: "namespace labels", rights: []right{rightTo("", "namespaces", "update", "patch"), podsOf}, gain: gainNodes, named: true, accepts: namesPlace,

@@ -152,12 +152,12 @@ func TestNamespacesOfSystemsThatAreClusterAdmin(t *testing.T) {
 		"new pods":                 {"istio-system", "|pods|create", "rbac-workloads-write", preview.Critical},
 		"one workload":             {"flux-system", "apps|deployments|patch|kustomize-controller", "rbac-workloads-write", preview.Critical},
 		"a ConfigMap that decides": {"argocd", "|configmaps|patch|argocd-rbac-cm", "rbac-configmaps-write", preview.Critical},
-		"that ConfigMap where no Argo CD is known":  {"gitops", "|configmaps|patch|argocd-rbac-cm", "rbac-configmaps-write", preview.Warning},
+		"that ConfigMap where no Argo CD is known":  {"gitops", "|configmaps|patch|argocd-rbac-cm", "rbac-configmaps-write", preview.Critical},
 		"a Secret that decides":                     {"argocd", "|secrets|get|argocd-initial-admin-secret", "rbac-secrets-read", preview.Critical},
 		"a Secret that decides nothing":             {"argocd", "|secrets|get|mine", "rbac-secrets-read", preview.Warning},
 		"every ConfigMap there":                     {"argocd", "|configmaps|patch", "rbac-configmaps-write", preview.Critical},
 		"a ConfigMap that decides nothing":          {"argocd", "|configmaps|patch|mine", "rbac-configmaps-write", preview.Warning},
-		"new pods in a namespace of no such system": {"shop", "|pods|create", "rbac-workloads-write", preview.Warning},
+		"new pods in a namespace of no such system": {"shop", "|pods|create", "rbac-workloads-write", preview.Critical},
 		"new pods in the release's own":             {"app", "|pods|create", "rbac-workloads-write", preview.Warning},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,15 +71,13 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 		switch {
 		case name == "":
 			return false
-		case resource == "secrets" && g.Namespace == "kube-system":
+		case g.Namespace == kubeSystem && resource == "secrets", ofPods(resource) && (g.Namespace == kubeSystem || access.StaticPod(name)):
 			return true
 		case strings.HasPrefix(resource, "serviceaccounts"):
 			_, known := wellknown.FindAccount(g.Namespace, name)
 			return known || g.Namespace == "kube-system" || controllers()[name]
-		case decisive[resource] != "" && g.Scope == preview.ScopeNamespace:
-			if _, known := wellknown.Decisive(decisive[resource], g.Namespace, []string{name}); known {
-				return true
-			}
+		case decisive[resource] != "" && wellknown.Named(decisive[resource], g.Namespace, name):
+			return true
 		case resource == "apiservices":
 			return right.OfKubernetes(name)
 		case resource == "nodes":
@@ -92,6 +90,13 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 		}
 		return right.DangerousName(resource, name)
 	})
+}
+
+// ofPods reports whether a resource is pods, or a subresource by which commands run in
+// them or their ports are reached.
+func ofPods(resource string) bool {
+	of, sub, _ := strings.Cut(resource, "/")
+	return of == "pods" && slices.Contains([]string{"", "exec", "attach", "ephemeralcontainers", "portforward", "proxy"}, sub)
 }
 
 // controllers returns the names of the ServiceAccounts of Kubernetes' own controllers,

@@ -13,16 +13,20 @@ import (
 // release's own, and the labels that each has once the plan is applied.
 type namespaces struct {
 	own     []string                    // the release's
+	runs    map[string]bool             // namespaces in which the plan has pods run
 	objects map[string]*preview.Object  // Namespaces of the plan, also those that it deletes, by id
 	reads   map[string][]map[string]any // bodies read from the cluster, by id
 }
 
 func newNamespaces(p *preview.Plan, reads map[string][]map[string]any) *namespaces {
-	n := &namespaces{own: p.OwnNamespaces(), objects: map[string]*preview.Object{}, reads: reads}
+	n := &namespaces{own: p.OwnNamespaces(), runs: map[string]bool{}, objects: map[string]*preview.Object{}, reads: reads}
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if _, known := n.objects[o.ID]; !known && o.Is(preview.KindNamespace) {
 			n.objects[o.ID] = o
+		}
+		if pod, _ := preview.PodTemplate(o.Planned); pod != nil {
+			n.runs[o.Namespace] = true
 		}
 	}
 	return n
@@ -94,7 +98,7 @@ func (n *namespaces) examples(webhook map[string]any) string {
 
 // sharedNamespaces are namespaces with accounts as powerful as an administrator. A
 // grant there is as severe as in the whole cluster, even where the release is installed
-// there.
+// there: it is not the release's alone.
 var sharedNamespaces = []string{
 	"kube-system", "kube-node-lease", "default", "openshift-operators", "openshift-operators-redhat",
 	"openshift-config", "openshift-config-managed", "openshift-monitoring", "openshift-ingress",
@@ -109,27 +113,30 @@ func controlNamespace(namespace string) bool {
 }
 
 // controllerNamespaces are namespaces where operators that are in effect cluster-admin
-// are usually installed. A grant there is as severe as in the whole cluster, unless the
-// release is installed there.
+// are usually installed. They are never those of a package only because it brings their
+// Namespace.
 var controllerNamespaces = []string{
 	"argocd", "flux-system", "crossplane-system", "upbound-system", "cert-manager", "istio-system", "gatekeeper-system", "kyverno",
 	"cattle-system", "cattle-fleet-system", "tekton-pipelines", "calico-system", "tigera-operator", "rook-ceph", "longhorn-system",
 	"external-secrets", "velero", "vault", "linkerd", "capi-system", "karpenter", "keda", "kubevirt", "metallb-system", "ingress-nginx",
 }
 
-// lower returns the level of a finding that is limited to a namespace.
+// foreign reports whether others use a namespace: it is none of the release's, and none
+// that the plan creates and has pods run in, as products in several namespaces do. What
+// a Namespace is called excuses nothing.
+func (n *namespaces) foreign(namespace string) bool {
+	return !n.owned(namespace) && (!n.brought(namespace) || !n.runs[namespace] || slices.Contains(controllerNamespaces, namespace))
+}
+
+// lower returns the level of a finding that is limited to a namespace: what reaches
+// others is as severe there as in the whole cluster.
 func (n *namespaces) lower(namespace string, level Level) Level {
-	own := n.owned(namespace)
 	switch {
 	case slices.Contains(sharedNamespaces, namespace):
 		return level
-	case namespace == "kube-public":
+	case namespace == "kube-public": // no accounts, and every user reads it
 		return level.Lower()
-	case !own && slices.Contains(controllerNamespaces, namespace):
-		return level
-	case !own && (strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "olm")):
-		return level
-	case level >= High, level == Medium && !own:
+	case !n.foreign(namespace) && level >= High:
 		return level.Lower()
 	}
 	return level

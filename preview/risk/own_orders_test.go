@@ -77,14 +77,14 @@ func TestOrdersToTheControllerOfThePackage(t *testing.T) {
 func TestOrdersToTheControllerLeadOn(t *testing.T) {
 	plan := ownKind("resources: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}") +
 		holding("op", "op", "", "example.com|things/status|patch") + granting("more", "op", "op", "", "|nodes/proxy|create") +
-		holding("web", "web", "", "example.com|things|create") + holding("web", "job", "web", "|pods/exec|create")
+		holding("app", "web", "", "example.com|things|create") + holding("app", "job", "app", "|pods/exec|create")
 	var evidence []string
 	for _, f := range evaluate(t, Input{Plan: planOf(t, strings.TrimSuffix(plan, "---\n"))}) {
 		if f.Rule == "access-reach" && f.Severity == preview.Critical {
 			evidence = append(evidence, f.Evidence)
 		}
 	}
-	if text := strings.Join(evidence, "\n"); !strings.Contains(text, "runs commands in pods of namespace web, such as those of ServiceAccount web/web, which can write objects by which a stronger account of the package acts") {
+	if text := strings.Join(evidence, "\n"); !strings.Contains(text, "runs commands in pods of namespace app, such as those of ServiceAccount app/web, which can write objects by which a stronger account of the package acts") {
 		t.Errorf("%q", text)
 	}
 }

@@ -33,6 +33,12 @@ func workloadRules() []entry {
 	}
 }
 
-// unlessAmount is the level, High, of rights that raiseByAmount makes Critical where
-// they lead to control of the cluster, together with the subject's other rights.
-func unlessAmount(*scan, preview.Grant, shape) Level { return High }
+// unlessAmount is the level of rights that give other accounts: Critical in a namespace
+// of others, and else High, which raiseByAmount makes Critical where they lead to control
+// of the cluster, together with the subject's other rights.
+func unlessAmount(c *scan, g preview.Grant, _ shape) Level {
+	if g.Scope == preview.ScopeNamespace && c.namespaces.foreign(g.Namespace) {
+		return Critical
+	}
+	return High
+}

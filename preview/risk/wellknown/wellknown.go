@@ -118,3 +118,11 @@ func Decisive(kind preview.GroupKind, namespace string, names []string) (found O
 	}
 	return Object{}, false
 }
+
+// Named reports whether an object with a name is one of the table with level Critical.
+// An empty namespace is any: the name then has to be one that only such an object has.
+func Named(kind preview.GroupKind, namespace, name string) bool {
+	return slices.ContainsFunc(Objects()[string(kind)], func(row Object) bool {
+		return row.Level == rules.Critical && fits(row.Name, name) && (namespace == "" && row.Name != "*" || namespace != "" && fits(row.Namespace, namespace))
+	})
+}

@@ -1,0 +1,80 @@
+package risk
+
+import (
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// worstOfAll returns the worst severity among findings, empty if there are none.
+func worstOfAll(findings []preview.Finding) preview.Severity {
+	out := preview.Severity("")
+	for _, f := range findings {
+		if out == "" || f.Severity.Rank() < out.Rank() {
+			out = f.Severity
+		}
+	}
+	return out
+}
+
+// principle is a package by which a general rule is shown: what it comes to, and by
+// which rule; empty for any.
+type principle struct {
+	name, text, rule string
+	want             preview.Severity
+}
+
+func testPrinciples(t *testing.T, rows []principle) {
+	t.Helper()
+	for _, test := range rows {
+		t.Run(test.name, func(t *testing.T) {
+			findings := evaluate(t, Input{Plan: planOf(t, test.text)})
+			got := worstOfAll(findings)
+			if f := find(findings, test.rule); test.rule != "" {
+				if got = ""; f != nil {
+					got = f.Severity
+				}
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q: %v", got, test.want, ids(findings))
+			}
+		})
+	}
+}
+
+// What reaches the accounts and Secrets of a namespace of others is as severe there as in
+// the whole cluster, whatever the namespace is called.
+func TestNamespacesOfOthersCount(t *testing.T) {
+	in := func(namespace, rule string) string { return holding("app", "op", namespace, rule) }
+	parts := "{apiVersion: v1, kind: Namespace, metadata: {name: parts}}\n---\n"
+	runs := "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: parts}, spec: {containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
+	testPrinciples(t, []principle{
+		{"Secrets of others", in("payments", "|secrets|get"), "rbac-secrets-read", preview.Critical},
+		{"commands in pods of others", in("monitoring", "|pods/exec|create"), "rbac-pods-exec", preview.Critical},
+		{"pods as accounts of others", in("harbor", "apps|deployments|patch"), "rbac-workloads-write", preview.Critical},
+		{"tokens of others", in("prod", "|serviceaccounts/token|create"), "rbac-tokens-create", preview.Critical},
+		{"administering a namespace of others", "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: shop}, roleRef: {kind: ClusterRole, name: edit}, subjects: [{kind: User, name: u}]}",
+			"binding-admin", preview.Critical},
+		{"that the package brings their Namespace excuses nothing", parts + in("parts", "|secrets|get"), "rbac-secrets-read", preview.Critical},
+		{"one Secret of others by its name", in("payments", "|secrets|get|db"), "rbac-secrets-read", preview.Warning},
+		{"Secrets of the release's namespace", in("app", "|secrets|get"), "rbac-secrets-read", preview.Warning},
+		{"commands in pods of the release's namespace", in("app", "|pods/exec|create"), "rbac-pods-exec", preview.Warning},
+		{"Secrets of a second namespace of the product", parts + runs + in("parts", "|secrets|get"), "rbac-secrets-read", preview.Warning},
+	})
+}
+
+// A name that is the target restricts nothing.
+func TestNamesThatAreTheTarget(t *testing.T) {
+	testPrinciples(t, []principle{
+		{"the password of Argo CD, wherever it is", holding("app", "op", "", "|secrets|get|argocd-initial-admin-secret"), "rbac-secrets-read", preview.Critical},
+		{"the keys of the control plane", holding("app", "op", "", "|secrets|get|kubeadm-certs"), "rbac-secrets-read", preview.Critical},
+		{"who may do what in Argo CD, wherever it is", holding("app", "op", "", "|configmaps|patch|argocd-rbac-cm"), "rbac-configmaps-write", preview.Critical},
+		{"commands in etcd", holding("app", "op", "kube-system", "|pods/exec|create|etcd-control-plane-0"), "rbac-pods-exec", preview.Critical},
+		{"commands in etcd, wherever it is", holding("app", "op", "", "|pods/exec|create|etcd-control-plane-0"), "rbac-pods-exec", preview.Critical},
+		{"containers in the API server", holding("app", "op", "", "|pods/ephemeralcontainers|patch|kube-apiserver-node-1"), "rbac-ephemeral-containers", preview.Critical},
+		{"commands in another pod of kube-system", holding("app", "op", "kube-system", "|pods/attach|create|agent-0"), "rbac-pods-exec", preview.Critical},
+		{"a Secret that anyone may have, by its name", holding("app", "op", "", "|secrets|get|license"), "rbac-secrets-read", preview.Warning},
+		{"commands in a pod by its name", holding("app", "op", "", "|pods/exec|create|etcdump-0"), "rbac-pods-exec", preview.Warning},
+		{"a lease of its own in kube-system", holding("app", "op", "kube-system", "coordination.k8s.io|leases|update|op"), "rbac-leases-system", preview.Info},
+	})
+}
