@@ -28,9 +28,9 @@ func deputyRules() []entry {
 // contentDecides returns a function for [grantMatch.fixed]. For the worst effects, such
 // as Installs, resourceNames do not lower the level: the content of any one object
 // decides what its controller does.
-func contentDecides(effect deputy.Effect) func(preview.Grant) bool {
+func contentDecides(effect deputy.Effect) func(*scan, preview.Grant) bool {
 	whole := slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, effect)
-	return func(preview.Grant) bool { return whole }
+	return func(*scan, preview.Grant) bool { return whole }
 }
 
 // baseLevel returns the level of the rule of an effect. It is High for Pods and IAM,

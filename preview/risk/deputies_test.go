@@ -54,6 +54,9 @@ func TestEveryKindIsJudged(t *testing.T) {
 		if k.Effect == deputy.Elsewhere || k.Effect == deputy.Plain || k.Effect == deputy.Images {
 			want = None
 		}
+		if k.Effect == deputy.Deletes && k.Namespaced && k.Does == "deletes the objects that it matches" {
+			want = Medium // it is in the release's namespace
+		}
 		at := slices.IndexFunc(order, func(f preview.Finding) bool { return strings.HasPrefix(f.Rule, "order-") })
 		switch {
 		case want == None && at >= 0 || want != None && at < 0:

@@ -112,6 +112,10 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		level, lines = orders.TokenLevel(o.Planned)
 	case o.Is("kyverno.io/ClusterPolicy", "kyverno.io/Policy") && !orders.ChangesObjects(o.Planned):
 		k.Effect, k.Does, level = deputy.Refuses, "refuses objects that do not meet the policy", High
+	case k.Effect == deputy.Deletes:
+		if at, why, cleans := orders.Cleans(o, k.Namespaced, c.namespaces.foreign); cleans {
+			level, lines = at, []string{why}
+		}
 	default:
 		level, lines = c.widened(o, level)
 	}

@@ -55,7 +55,7 @@ type grantMatch struct {
 	level func(c *scan, g preview.Grant, matched shape) Level
 	// fixed reports whether resourceNames leave the level of a grant as it is; nil for
 	// never.
-	fixed func(g preview.Grant) bool
+	fixed func(c *scan, g preview.Grant) bool
 	// items returns the words by which a case of the rule is chosen for the matched
 	// part, such as API groups; nil for the matched resources.
 	items func(c *scan, g preview.Grant, matched shape) []string
@@ -264,7 +264,7 @@ func (c *scan) modify(rule entry, g preview.Grant, part shape, level Level) Leve
 	if rule.Level == rules.NotKnown {
 		return level
 	}
-	if restricted(g, part) && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
+	if restricted(g, part) && (rule.grant.fixed == nil || !rule.grant.fixed(c, g)) {
 		level = level.Lower()
 	}
 	if g.Scope == preview.ScopeNamespace {

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -76,5 +77,35 @@ func TestNamesThatAreTheTarget(t *testing.T) {
 		{"a Secret that anyone may have, by its name", holding("app", "op", "", "|secrets|get|license"), "rbac-secrets-read", preview.Warning},
 		{"commands in a pod by its name", holding("app", "op", "", "|pods/exec|create|etcdump-0"), "rbac-pods-exec", preview.Warning},
 		{"a lease of its own in kube-system", holding("app", "op", "kube-system", "coordination.k8s.io|leases|update|op"), "rbac-leases-system", preview.Info},
+	})
+}
+
+// Next to what rights reach stands what they destroy.
+func TestDestructionIsCritical(t *testing.T) {
+	cleanup := func(kind, spec string) string {
+		return "{apiVersion: kyverno.io/v2, kind: " + kind + ", metadata: {name: c, namespace: NS}, spec: {schedule: '0 * * * *', match: {any: [{resources: {" + spec + "}}]}}}"
+	}
+	in := func(namespace, text string) string { return strings.ReplaceAll(text, ", namespace: NS", namespace) }
+	testPrinciples(t, []principle{
+		{"every namespace", holding("app", "op", "", "|namespaces|delete"), "rbac-namespaces-delete", preview.Critical},
+		{"every namespace at once", holding("app", "op", "", "|namespaces|deletecollection"), "rbac-namespaces-delete", preview.Critical},
+		{"a namespace of others by its name", holding("app", "op", "", "|namespaces|delete|payments"), "rbac-namespaces-delete", preview.Critical},
+		{"the release's namespace by its name", holding("app", "op", "", "|namespaces|delete|app"), "rbac-namespaces-delete", preview.Warning},
+		{"every definition", holding("app", "op", "", "apiextensions.k8s.io|customresourcedefinitions|delete"), "rbac-crds-delete", preview.Critical},
+		{"a definition of others by its name", holding("app", "op", "", "apiextensions.k8s.io|customresourcedefinitions|delete|certificates.cert-manager.io"), "rbac-crds-delete", preview.Critical},
+		{"a definition of its own by its name", holding("app", "op", "", "apiextensions.k8s.io|customresourcedefinitions|delete|things.example.com"), "rbac-crds-delete", preview.Warning},
+		{"claims and volumes", holding("app", "op", "", "|persistentvolumeclaims|delete") + granting("v", "app", "op", "", "|persistentvolumes|deletecollection"), "rbac-claims-write", preview.Critical},
+		{"claims and snapshots", holding("app", "op", "", "|persistentvolumeclaims|*") + granting("v", "app", "op", "", "snapshot.storage.k8s.io|volumesnapshots|delete"), "rbac-claims-write", preview.Critical},
+		{"claims alone", holding("app", "op", "", "|persistentvolumeclaims|delete"), "rbac-claims-write", preview.Warning},
+		{"claims of its namespace, and volumes", holding("app", "op", "app", "|persistentvolumeclaims|delete") + granting("v", "app", "op", "", "|persistentvolumes|delete"), "rbac-claims-write", preview.Warning},
+		{"snapshots alone", holding("app", "op", "", "snapshot.storage.k8s.io|volumesnapshots|delete"), "rbac-claims-write", preview.Warning},
+		{"the order to delete claims everywhere", in("", cleanup("ClusterCleanupPolicy", "kinds: [PersistentVolumeClaim, Namespace]")), "order-deletes", preview.Critical},
+		{"the order to delete anything", in("", cleanup("ClusterCleanupPolicy", "names: ['*']")), "order-deletes", preview.Critical},
+		{"the order to delete Secrets of others", in(", namespace: shop", cleanup("CleanupPolicy", "kinds: [v1/Secret]")), "order-deletes", preview.Critical},
+		{"the order in words of CEL", "{apiVersion: policies.kyverno.io/v1alpha1, kind: DeletingPolicy, metadata: {name: c}, spec: {matchConstraints: {resourceRules: [{apiGroups: [''], resources: [persistentvolumeclaims]}]}}}", "order-deletes", preview.Critical},
+		{"the right to order it", holding("app", "op", "", "kyverno.io|clustercleanuppolicies|create"), "rbac-deleters-write", preview.Critical},
+		{"the order to delete pods that are done", in("", cleanup("ClusterCleanupPolicy", "kinds: [Pod, batch/v1/Job]")), "order-deletes", preview.Warning},
+		{"the order to delete Secrets of the release", in("", cleanup("ClusterCleanupPolicy", "kinds: [Secret], namespaces: [app]")), "order-deletes", preview.Warning},
+		{"the order in the release's namespace", in(", namespace: app", cleanup("CleanupPolicy", "kinds: [Secret]")), "order-deletes", preview.Warning},
 	})
 }

@@ -93,6 +93,19 @@ func (c *scan) judgedByBinding(g preview.Grant) bool {
 	return c.builtIn(ref) && ref.Is(preview.KindClusterRole) && slices.Contains(builtinRoles, ref.Name)
 }
 
+// everywhere reports whether a subject has a right of the shape on all objects of the
+// cluster.
+func (h *subjectRights) everywhere(subject preview.Subject, s shape) bool {
+	return slices.ContainsFunc(h.grants[subject], s.everywhere)
+}
+
+// everywhere reports whether a grant has a right of the shape on all objects of the
+// cluster.
+func (s shape) everywhere(g preview.Grant) bool {
+	_, ok := s.cut(g)
+	return ok && g.Scope == preview.ScopeCluster && len(g.ResourceNames) == 0
+}
+
 // reachAll reports whether the subject of a grant has rights of every one of the
 // shapes, by any of its grants.
 func (h *subjectRights) reachAll(g preview.Grant, shapes []shape) bool {

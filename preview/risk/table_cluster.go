@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/ownkind"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -54,7 +55,7 @@ func extensionRules() []entry {
 			newShape(admission, "validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings", writeAny),
 		}}},
 		{Rule: rules.RBACCRDsWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", write)}}},
-		{Rule: rules.RBACCRDsDelete, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", "delete deletecollection")}}},
+		{Rule: rules.RBACCRDsDelete, grant: &grantMatch{clusterOnly: true, fixed: namesKindsOfOthers, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", "delete deletecollection")}}},
 		{Rule: rules.RBACAPIServicesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiregistration.k8s.io", "apiservices", writeAny)}}},
 		{Rule: rules.RBACPrioritiesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
 			newShape("flowcontrol.apiserver.k8s.io", "flowschemas prioritylevelconfigurations", writeAny),
@@ -106,7 +107,7 @@ func constraintsWritten(c *scan, g preview.Grant, part shape) Level {
 
 // usesPrivileged reports whether a grant is the use of SecurityContextConstraints among
 // which privileged is named, so that the names restrict nothing.
-func usesPrivileged(g preview.Grant) bool {
+func usesPrivileged(_ *scan, g preview.Grant) bool {
 	return slices.Contains(g.Verbs, "use") && slices.Contains(g.ResourceNames, "privileged")
 }
 
@@ -121,7 +122,7 @@ func mildConstraints(_ *scan, g preview.Grant) bool {
 func namespacedRules() []entry {
 	return []entry{
 		{Rule: rules.RBACNamespacesChange, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "update patch")}}},
-		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, shapes: []shape{newShape("core", "namespaces", "delete deletecollection")}}},
+		{Rule: rules.RBACNamespacesDelete, grant: &grantMatch{anywhere: true, fixed: namesPlacesOfOthers, shapes: []shape{newShape("core", "namespaces", "delete deletecollection")}}},
 		{Rule: rules.RBACNamespacesCreate, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("core", "namespaces", "create")}}},
 		{Rule: rules.RBACEndpointsWrite, grant: &grantMatch{level: endpointsLevel, shapes: []shape{newShape("core", "endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)}}},
 		{Rule: rules.RBACServicesWrite, grant: &grantMatch{shapes: []shape{newShape("core", "services", write)}}},
@@ -138,6 +139,20 @@ func namespacedRules() []entry {
 			return !systemLeases(c, g)
 		}}},
 	}
+}
+
+// namesPlacesOfOthers reports whether a grant on Namespaces names one that others use.
+func namesPlacesOfOthers(c *scan, g preview.Grant) bool {
+	return slices.ContainsFunc(g.ResourceNames, c.namespaces.foreign)
+}
+
+// namesKindsOfOthers reports whether a grant on CustomResourceDefinitions names one of an
+// operator of others.
+func namesKindsOfOthers(c *scan, g preview.Grant) bool {
+	return slices.ContainsFunc(g.ResourceNames, func(name string) bool {
+		plural, group, _ := strings.Cut(name, ".")
+		return deputy.KnownGroup(group) && !c.kinds.ours(group, plural)
+	})
 }
 
 // systemLeases reports whether a grant on leases includes those of the control plane.

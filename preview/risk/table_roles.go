@@ -28,7 +28,7 @@ func roleRules() []entry {
 				newShape("authentication.k8s.io", "serviceaccounts", "impersonate:serviceaccount"),
 				newShape("authentication.k8s.io", "nodes", "impersonate:arbitrary-node impersonate:associated-node"),
 			},
-			fixed: func(g preview.Grant) bool { return slices.Contains(g.ResourceNames, "system:masters") },
+			fixed: func(_ *scan, g preview.Grant) bool { return slices.Contains(g.ResourceNames, "system:masters") },
 			// Users, groups and nodes have no namespace; accounts do.
 			unlike: func(_ *scan, g preview.Grant) bool {
 				return g.Scope == preview.ScopeNamespace && !slices.ContainsFunc(g.Resources, func(r string) bool { return sameResource(r, "serviceaccounts") })

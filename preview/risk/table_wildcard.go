@@ -14,6 +14,7 @@ const (
 	anyVerb  = "get list watch create update patch delete deletecollection"
 	read     = "get list watch"
 	write    = "create update patch"
+	deletes  = "delete deletecollection"
 	writeAny = "create update patch delete deletecollection"
 )
 
@@ -57,7 +58,7 @@ func wildcardRules() []entry {
 // matches, as that rule says more.
 var lesser = []string{rules.RBACAllVerbs.Name, rules.RBACDeleteCollection.Name}
 
-func matchAlways(preview.Grant) bool { return true }
+func matchAlways(*scan, preview.Grant) bool { return true }
 
 func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	if slices.ContainsFunc(g.APIGroups, func(group string) bool { return slices.Contains(takeoverGroups, group) }) {

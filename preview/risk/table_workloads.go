@@ -24,13 +24,24 @@ func workloadRules() []entry {
 		{Rule: rules.RBACStorageWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
 			newShape("storage.k8s.io", "storageclasses csidrivers csinodes volumeattachments volumeattributesclasses", writeAny),
 		}}},
-		{Rule: rules.RBACClaimsWrite, grant: &grantMatch{shapes: []shape{
+		{Rule: rules.RBACClaimsWrite, grant: &grantMatch{level: claimsWritten, shapes: []shape{
 			newShape("core", "persistentvolumeclaims", writeAny), newShape("snapshot.storage.k8s.io", "volumesnapshots volumesnapshotcontents", writeAny),
 		}}},
 		{Rule: rules.UnseenWorkloads, grant: &grantMatch{shapes: []shape{
 			newShape("core", "pods", "create"), newShape("apps", "deployments daemonsets statefulsets replicasets", "create"), newShape("batch", "jobs cronjobs", "create"),
 		}, fixed: matchAlways, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
 	}
+}
+
+// claimsWritten is Critical for subjects that may delete the claims of all together with
+// the volumes behind them or their snapshots: there is no way back. Else it is Medium.
+func claimsWritten(c *scan, g preview.Grant, _ shape) Level {
+	claims := newShape("core", "persistentvolumeclaims", deletes)
+	snapshots := newShape("snapshot.storage.k8s.io", "volumesnapshots volumesnapshotcontents", deletes)
+	if claims.everywhere(g) && (c.held.everywhere(g.Subject, newShape("core", "persistentvolumes", deletes)) || c.held.everywhere(g.Subject, snapshots)) {
+		return Critical
+	}
+	return Medium
 }
 
 // unlessAmount is the level of rights that give other accounts: Critical in a namespace

@@ -195,9 +195,10 @@ var (
 		Reduce: onlyNames,
 	})
 	RBACClaimsWrite = row(Rule{
-		Name: "rbac-claims-write", Ref: "RBAC-65", Level: Medium, Title: "can write or delete PVCs or VolumeSnapshots",
+		Name: "rbac-claims-write", Ref: "RBAC-65", Level: Critical, Title: "can write or delete PVCs or VolumeSnapshots",
 		Why:    "Deleting a claim can delete its data; a VolumeSnapshot, or a claim that is made from one, copies data.",
 		Reduce: listNames,
+		When:   "Critical where the same subject may delete all claims, and all PersistentVolumes or VolumeSnapshots: there is no way back. Else a warning.",
 	})
 	UnseenWorkloads = row(Rule{
 		Name: "unseen-workloads", Ref: "POD-21", Level: Notice, Title: "can create pods that are not part of this review",
@@ -316,9 +317,10 @@ var (
 		Reduce: onlyNames,
 	})
 	RBACCRDsDelete = row(Rule{
-		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: High, Title: "can delete CRDs",
+		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: Critical, Title: "can delete CRDs",
 		Why:    "Deleting a CRD deletes all its custom resources, in every namespace.",
 		Reduce: onlyNames,
+		When:   "A warning for CRDs by name, but for those of widely used operators that the plan does not bring.",
 	})
 	RBACAPIServicesWrite = row(Rule{
 		Name: "rbac-apiservices-write", Ref: "RBAC-55", Level: Critical, Title: "can write APIServices",
@@ -352,9 +354,10 @@ var (
 		When:   amountsWhen,
 	})
 	RBACNamespacesDelete = row(Rule{
-		Name: "rbac-namespaces-delete", Ref: "RBAC-61", Level: High, Title: "can delete Namespaces",
+		Name: "rbac-namespaces-delete", Ref: "RBAC-61", Level: Critical, Title: "can delete Namespaces",
 		Why:    "Deleting a namespace deletes everything in it.",
 		Reduce: listNames,
+		When:   "A warning for the namespaces of the release.",
 	})
 	RBACNamespacesCreate = row(Rule{
 		Name: "rbac-namespaces-create", Ref: "RBAC-62", Level: Low, Title: "can create Namespaces",
