@@ -226,10 +226,11 @@ var (
 		Looks: ordersLook,
 	})
 	OrderDeletes = row(Rule{
-		Name: "order-deletes", Level: High, Title: "has a controller delete or evict objects of others",
+		Name: "order-deletes", Level: Critical, Title: "has a controller delete or evict objects of others",
 		Why:    "A controller in the cluster deletes, evicts or restarts what this object chooses.",
 		Reduce: "Restrict what it chooses to the objects of this release.",
 		Looks:  ordersLook,
+		When:   "Critical for a policy that cleans up objects of others which nothing makes again; a warning for one within the release's namespaces, or of pods and Jobs alone.",
 	})
 	OrderMonitors = row(Rule{
 		Name: "order-monitors", Level: Low, Title: "has metrics collected",
