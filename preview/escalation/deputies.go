@@ -15,7 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// CustomKind is a kind that neither Kubernetes nor the plan defines, and of which the
+// CustomKind is a kind that neither Kubernetes nor the plan defines, or that the plan only
+// defines while none of its accounts may change such objects, and of which the
 // plan has objects, or which the plan's accounts may write. To write one is to have the
 // controllers act that watch it.
 type CustomKind struct {
@@ -31,11 +32,12 @@ const maxCustomKinds = 50
 // the plan's grants. Kinds that accounts may only write are left out if the table of
 // operators (package deputy) has their API group, as it says what the controllers do.
 func CustomKinds(p *preview.Plan, planned []preview.Grant) []CustomKind {
-	own := map[string]bool{}
+	own, changed := map[string]bool{}, deputy.ChangedBy(planned)
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Is(preview.KindCustomResourceDefinition) {
+		group := preview.String(p.Objects[i].Planned, "spec", "group")
+		if o := &p.Objects[i]; o.Is(preview.KindCustomResourceDefinition) && changed.Has(group, preview.String(o.Planned, "spec", "names", "plural")) {
 			own[o.Name] = true
-			own[preview.String(o.Planned, "spec", "names", "kind")+"."+preview.String(o.Planned, "spec", "group")] = true
+			own[preview.String(o.Planned, "spec", "names", "kind")+"."+group] = true
 		}
 	}
 	var out []CustomKind

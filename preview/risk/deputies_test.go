@@ -144,12 +144,14 @@ func TestDeputiesAreNamedInTheEvidence(t *testing.T) {
 	}
 }
 
-// What the plan brings is its own; a wildcard reaches the rest of the group.
+// What the plan brings is its own where one of its accounts acts on it; a definition alone
+// can be a copy, and a wildcard reaches the rest of the group.
 func TestKindsOfThePlanAreItsOwn(t *testing.T) {
 	writer := func(resources string) string {
 		return "---\n" + roleHead + "}\nrules: [{apiGroups: [kyverno.io, example.com], resources: [" + resources + "], verbs: [create]}]\n" + binding
 	}
-	own := "---\n" + crdOf("kyverno.io", "clusterpolicies") + "---\n" + crdOf("example.com", "things")
+	copied := "---\n" + crdOf("kyverno.io", "clusterpolicies") + "---\n" + strings.Replace(crdOf("example.com", "things"), "plural: things", "plural: things, kind: Thing", 1)
+	own := copied + "---\n" + holding("app", "actor", "", "kyverno.io|clusterpolicies/status|patch") + granting("b", "app", "actor", "", "example.com|things/finalizers|update")
 	for name, test := range map[string]struct {
 		text, rule string
 		want       bool
@@ -161,7 +163,10 @@ func TestKindsOfThePlanAreItsOwn(t *testing.T) {
 		"an unknown kind that it brings":   {own + writer("things"), "rbac-unknown-kind", false},
 		"another unknown kind of a group":  {own + writer("others"), "rbac-unknown-kind", true},
 		"an object of an unknown kind":     {custom("example.com/v1", "Thing", "a: b"), "unknown-kind", true},
-		"one of a kind that it brings":     {strings.Replace(own, "plural: things", "plural: things, kind: Thing", 1) + "---\n" + custom("example.com/v1", "Thing", "a: b"), "unknown-kind", false},
+		"one of a kind that it brings":     {own + "---\n" + custom("example.com/v1", "Thing", "a: b"), "unknown-kind", false},
+		"a kind that it only defines":      {copied + writer("clusterpolicies"), "rbac-mutators-write", true},
+		"an unknown kind of that sort":     {copied + writer("things"), "rbac-unknown-kind", true},
+		"one of a kind of that sort":       {copied + "---\n" + custom("example.com/v1", "Thing", "a: b"), "unknown-kind", true},
 		"an object of Kubernetes":          {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: app}\n", "unknown-kind", false},
 		"a policy whose kind it brings":    {crdOf("postgresql.cnpg.io", "poolers") + "---\n" + custom("kyverno.io/v2", "ClusterCleanupPolicy", "a: b"), "order-deletes", true},
 		"content of a kind that it brings": {strings.Replace(crdOf("argoproj.io", "applications"), "plural: applications", "plural: applications, kind: Application", 1) + "---\n" + custom("argoproj.io/v1alpha1", "Application", "a: b"), "order-installs", true},

@@ -192,6 +192,58 @@ func (c *scan) judgeUnknownKinds() {
 	}
 }
 
+// judgeKindsOfOthers makes a finding for each API group of a widely used operator in which
+// the plan defines kinds, and none of its accounts acts on any kind of the group, or may
+// bind roles to one that will.
+func (c *scan) judgeKindsOfOthers() {
+	first, binds := map[string]string{}, newShape(rbac, "rolebindings clusterrolebindings", write)
+	if slices.ContainsFunc(c.plan.Access.Grants, func(g preview.Grant) bool { _, may := binds.cut(g); return may && g.Change != preview.GrantRemoved }) {
+		return
+	}
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		group, _, _ := definedBy(o.Planned)
+		if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || builtInGroup(group) || !deputy.KnownGroup(group) || c.kinds.changed.HasAny(group) {
+			continue
+		}
+		if first[group] == "" {
+			first[group] = o.ID
+		}
+		hit := carriedHit(o, []string{o.ID})
+		if hit.object, hit.level = first[group], High; fieldsOf(o.Planned) < fewestFields {
+			hit.level, hit.evidence = Critical, []string{o.ID + ": its schema keeps next to no field"}
+		}
+		c.hit(rules.CRDOfOthers, hit)
+	}
+}
+
+// fewestFields is fewer fields than a definition has that is made of Go types: apiVersion,
+// kind, metadata, and one more.
+const fewestFields = 4
+
+// fieldsOf returns how many fields the schemas of a CRD keep at most, fewestFields where
+// one keeps what it does not name.
+func fieldsOf(crd map[string]any) int {
+	var count func(schema map[string]any, depth int) int
+	count = func(schema map[string]any, depth int) int {
+		if schema["x-kubernetes-preserve-unknown-fields"] == true || depth > fewestFields {
+			return fewestFields
+		}
+		n := 0
+		for _, of := range preview.Map(schema, "properties") {
+			if of, ok := of.(map[string]any); ok && n < fewestFields {
+				n += 1 + count(of, depth+1)
+			}
+		}
+		return n
+	}
+	most := 0
+	for _, version := range preview.Maps(crd, "spec", "versions") {
+		most = max(most, count(preview.Map(version, "schema", "openAPIV3Schema"), 0))
+	}
+	return most
+}
+
 // actsOn returns lines that say which accounts of the plan act on a resource, by their
 // rights on its status or finalizers, and what they come to. The lines have the name of
 // its kind, or of the resource where that is not known.
@@ -229,7 +281,7 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		}
 		part := shape{groups: []string{group}, verbs: verbs}
 		for _, resource := range g.Resources {
-			if !strings.Contains(resource, "/") && !c.kinds.ours(group, resource) && !acting[group+"/"+resource] {
+			if !strings.Contains(resource, "/") && !(c.kinds.ours(group, resource) && c.kinds.changed.Has(group, resource)) && !acting[group+"/"+resource] {
 				part.resources = append(part.resources, resource)
 			}
 		}

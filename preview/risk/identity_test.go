@@ -28,6 +28,7 @@ const (
 // same name in another group, excuses nothing.
 func TestOnlyWhatThePlanBringsIsItsOwn(t *testing.T) {
 	const realCRD = "apiextensions.k8s.io/v1"
+	acts := "---\n" + strings.TrimSuffix(holding("app", "actor", "", "argoproj.io|applications/status|patch"), "---\n")
 	token := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: t, namespace: app, annotations: {kubernetes.io/service-account.name: boss}}\ntype: kubernetes.io/service-account-token\n"
 	account := func(version string) string {
 		return "---\napiVersion: " + version + "\nkind: ServiceAccount\nmetadata: {name: boss, namespace: app}\n"
@@ -38,8 +39,9 @@ func TestOnlyWhatThePlanBringsIsItsOwn(t *testing.T) {
 		rule     string
 		want     bool
 	}{
-		"a definition that is created is own":                 {definition(realCRD, "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionCreate, "rbac-installers-write", false},
-		"one that the release has already is own":             {definition(realCRD, "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionUpdate, "rbac-installers-write", false},
+		"a definition that is created is own":                 {definition(realCRD, "applications") + argoWriter + binding + acts, "CustomResourceDefinition", preview.ActionCreate, "rbac-installers-write", false},
+		"one that the release has already is own":             {definition(realCRD, "applications") + argoWriter + binding + acts, "CustomResourceDefinition", preview.ActionUpdate, "rbac-installers-write", false},
+		"one on which nothing of the plan acts is none":       {definition(realCRD, "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionCreate, "rbac-installers-write", true},
 		"one in a foreign group is none":                      {definition("demo.example.com/v1", "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionCreate, "rbac-installers-write", true},
 		"a copy that is taken over is not own":                {definition(realCRD, "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionAdopt, "rbac-installers-write", true},
 		"a copy that is shared is not own":                    {definition(realCRD, "applications") + argoWriter + binding, "CustomResourceDefinition", preview.ActionShared, "rbac-installers-write", true},

@@ -10,11 +10,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 )
 
-// kindIndex says of custom resources whether the plan defines them, and else which
-// controller of others acts on them.
+// kindIndex says of custom resources whether they are the plan's own, and else which
+// controller of others acts on them. A kind is its own where the plan defines it and an
+// account of the plan acts on it: a definition alone can be a copy.
 type kindIndex struct {
-	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
-	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs
+	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs, but for those of others
+	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs that are its own
+	changed   deputy.Changed             // by accounts of the plan
 	named     map[string]map[string]bool // GROUP → resources that rules about grants name
 	worst     map[resourceName]worstOf   // what worstKind returned, as the rules of all effects ask for it
 }
@@ -26,20 +28,41 @@ type worstOf struct {
 	ok   bool
 }
 
-func newKindIndex(named map[string]map[string]bool) *kindIndex {
-	return &kindIndex{resources: map[string]bool{}, kinds: map[string]bool{}, named: named, worst: map[resourceName]worstOf{}}
+func newKindIndex(named map[string]map[string]bool, grants []preview.Grant) *kindIndex {
+	return &kindIndex{changed: deputy.ChangedBy(grants), resources: map[string]bool{}, kinds: map[string]bool{}, named: named, worst: map[resourceName]worstOf{}}
 }
 
 // add adds the kind that a CRD of the plan defines.
 func (x *kindIndex) add(crd map[string]any) {
 	clear(x.worst)
-	group := preview.String(crd, "spec", "group")
-	x.resources[group+"/*"] = true
-	x.resources[group+"/"+preview.String(crd, "spec", "names", "plural")] = true
-	x.kinds[group+"/"+preview.String(crd, "spec", "names", "kind")] = true
+	group, plural, kind := definedBy(crd)
+	acted := x.changed.Has(group, plural)
+	if acted || !carriedOut(group, plural, kind) {
+		x.resources[group+"/*"] = true
+		x.resources[group+"/"+plural] = true
+	}
+	if acted {
+		x.kinds[group+"/"+kind] = true
+	}
 }
 
-// defines reports whether a CRD of the plan defines a kind.
+// carriedOut reports whether a controller that the table knows acts on a kind.
+func carriedOut(group, plural, kind string) bool {
+	row, known := deputy.Of(group, kind)
+	rows := deputy.Resources(group, plural)
+	if known {
+		rows = append(rows, row)
+	}
+	return slices.ContainsFunc(rows, func(k deputy.Kind) bool { return rankOf(effectOf(k)) < len(effectRules) })
+}
+
+// definedBy returns what a CRD defines.
+func definedBy(crd map[string]any) (group, plural, kind string) {
+	names := preview.Map(crd, "spec", "names")
+	return preview.String(crd, "spec", "group"), preview.String(names, "plural"), preview.String(names, "kind")
+}
+
+// defines reports whether a kind is the plan's own.
 func (x *kindIndex) defines(group, kind string) bool { return x.kinds[group+"/"+kind] }
 
 // ours reports whether a resource is defined by a CRD in the plan. The wildcard "*"

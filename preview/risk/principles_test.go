@@ -109,3 +109,19 @@ func TestDestructionIsCritical(t *testing.T) {
 		{"the order in the release's namespace", in(", namespace: app", cleanup("CleanupPolicy", "kinds: [Secret]")), "order-deletes", preview.Warning},
 	})
 }
+
+// A kind is the package's own where something in it acts on it.
+func TestOwnKindsHaveAnActor(t *testing.T) {
+	const fields = "versions: [{name: v1, schema: {openAPIV3Schema: {properties: {apiVersion: {}, kind: {}, metadata: {}, spec: {properties: {secretName: {}}}}}}}]"
+	certificates := strings.Replace(crdOf("cert-manager.io", "certificates"), "names: {plural: certificates}", "names: {plural: certificates, kind: Certificate}, "+fields, 1)
+	cleanups := strings.Replace(crdOf("kyverno.io", "clustercleanuppolicies"), "plural: clustercleanuppolicies", "plural: clustercleanuppolicies, kind: ClusterCleanupPolicy", 1)
+	order := "---\n{apiVersion: kyverno.io/v2, kind: ClusterCleanupPolicy, metadata: {name: c}, spec: {match: {any: [{resources: {kinds: [Secret]}}]}}}\n"
+	testPrinciples(t, []principle{
+		{"a definition of another operator", certificates, "crd-of-others", preview.Warning},
+		{"a definition of another operator that keeps no field", strings.Replace(certificates, "apiVersion: {}, kind: {}, metadata: {}, ", "", 1), "crd-of-others", preview.Critical},
+		{"that operator's own package", certificates + "---\n" + holding("app", "op", "", "cert-manager.io|certificates|patch"), "crd-of-others", ""},
+		{"a definition of the publisher's", crdOf("example.com", "things"), "crd-of-others", ""},
+		{"a copied definition excuses no order", cleanups + order, "order-deletes", preview.Critical},
+		{"the order in the operator's own package", cleanups + order + "---\n" + holding("app", "op", "", "kyverno.io|clustercleanuppolicies/status|update"), "order-deletes", ""},
+	})
+}

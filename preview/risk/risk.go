@@ -74,6 +74,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeObjects()
 	c.judgeContent()
 	c.judgeUnknownKinds()
+	c.judgeKindsOfOthers()
 	c.judgeCodeBudget()
 	c.judgeMissingCAs()
 	c.judgePodSecurity()

@@ -265,6 +265,10 @@ var objectCases = []struct {
 		"crd-in-built-in-group", preview.Warning, crdOf("apps", "things"), []string{crdOf("x.io", "ys"), crdOf("cluster.x-k8s.io", "machines")},
 	},
 	{
+		"crd-of-others", preview.Critical, crdOf("cert-manager.io", "certificates"),
+		[]string{crdOf("x.io", "ys"), crdOf("cert-manager.io", "certificates") + "---\n" + holding("app", "op", "", "cert-manager.io|certificates/status|patch")},
+	},
+	{
 		"crd-converted-elsewhere", preview.Warning, converted("other"), []string{converted("app")},
 	},
 	{

@@ -57,7 +57,7 @@ func newScan(in Input) *scan {
 // newScanBy returns a scan with the rules and named resources of another scan.
 func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan {
 	c := &scan{
-		in: in, plan: in.Plan, rules: rules, kinds: newKindIndex(named), found: map[string]*mergedFinding{},
+		in: in, plan: in.Plan, rules: rules, kinds: newKindIndex(named, in.Plan.Access.Grants), found: map[string]*mergedFinding{},
 		accounts: map[string]bool{}, origins: map[string]string{},
 		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]*preview.Object{}, touched: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},

@@ -132,17 +132,17 @@ var (
 	})
 	RBACUnknownKind = row(Rule{
 		Name: "rbac-unknown-kind", Level: NotKnown, Title: "is not known, and accounts can write its kinds",
-		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes, nor the plan, nor the table of operators has the API group.",
+		Why:     "What a controller does with such objects, and with whose permissions, is not known; neither Kubernetes nor the table of operators has the API group, and the plan does not define the kinds or has no account that may change their objects.",
 		Reduce:  "Find out which operator serves the group and what it does with these kinds.",
-		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has. Beside it, the ServiceAccounts of the plan whose roles name the API group and permit to change the status or the finalizers of these kinds, and what they come to.",
+		Looks:   "Effective permissions to create, update or patch custom resources of API groups that neither Kubernetes serves, nor the plan defines and acts on, nor the table of widely used operators has. Beside it, the ServiceAccounts of the plan whose roles name the API group and permit to change the status or the finalizers of these kinds, and what they come to.",
 		When:    "Warning where the permission is limited to the release's own namespace: no kind of which it is known what it is for is critical there.",
 		Example: Example{Title: "API group example.com: is not known, and accounts can write its kinds", Evidence: "ServiceAccount app/op cluster-wide: create on things in example.com"},
 	})
 	UnknownKind = row(Rule{
 		Name: "unknown-kind", Level: NotKnown, Title: "is of a kind that is not known",
-		Why:     "A controller acts on the object, but which one and with whose permissions is not known: the plan does not define the kind, and the table of widely used operators does not have it.",
+		Why:     "A controller acts on the object, but which one and with whose permissions is not known: the plan does not define the kind, or has no account that may change such objects, and the table of widely used operators does not have it.",
 		Reduce:  "Find out which operator serves the kind and what it does with the object.",
-		Looks:   "Custom resources whose kind neither Kubernetes serves, nor the plan defines, nor the table of widely used operators has; one finding for each kind. Beside it, the ServiceAccounts of the plan whose roles name its API group and permit to change its status or its finalizers, and what they come to.",
+		Looks:   "Custom resources whose kind neither Kubernetes serves, nor the plan defines and acts on, nor the table of widely used operators has; one finding for each kind. Beside it, the ServiceAccounts of the plan whose roles name its API group and permit to change its status or its finalizers, and what they come to.",
 		Example: Example{Title: "Thing x: is of a kind that is not known", Evidence: "example.com/Thing/app/x"},
 	})
 	OrderActedOn = row(Rule{

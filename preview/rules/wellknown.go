@@ -35,6 +35,13 @@ var (
 		Reduce: "Use an API group of the publisher's own.",
 		Looks:  "CustomResourceDefinitions in groups that Kubernetes serves, and in groups below k8s.io and kubernetes.io without an approval (annotation api-approved.kubernetes.io).",
 	})
+	CRDOfOthers = row(Rule{
+		Name: "crd-of-others", Level: Critical, Title: "defines a kind of another operator, and nothing in the plan acts on it",
+		Why:    "Where that operator is installed, this definition takes the place of its own: fields that it lacks are dropped from every object when that is next written.",
+		Reduce: "Install the operator's own package, which brings its CRDs.",
+		Looks:  "CustomResourceDefinitions in API groups of widely used operators, where no ServiceAccount of the plan may change objects of any kind of the group, their status or their finalizers, or bind roles; one finding for each group.",
+		When:   "Critical for a definition that keeps next to no field; else a warning.",
+	})
 	CRDConvertedElsewhere = row(Rule{
 		Name: "crd-converted-elsewhere", Level: High, Title: "sends its objects to a server outside this plan (conversion)",
 		Why:    "That server reads and can change every object of the kind, in each request that asks for another version than the stored one.",

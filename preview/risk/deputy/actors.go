@@ -36,6 +36,39 @@ func ActorsOf(grants []preview.Grant) Actors {
 	return out
 }
 
+// Changed are custom resources whose objects, status or finalizers ServiceAccounts may
+// change, as GROUP/RESOURCE, either of which may be "*", and as GROUP/ for any of a group.
+type Changed map[string]bool
+
+// ChangedBy returns what grants let ServiceAccounts change that are not removed.
+func ChangedBy(grants []preview.Grant) Changed {
+	out := Changed{}
+	for _, g := range grants {
+		if g.Change == preview.GrantRemoved || g.Subject.Kind != preview.SubjectServiceAccount || !access.HasVerb(g, "update") && !access.HasVerb(g, "patch") {
+			continue
+		}
+		for _, resource := range g.Resources {
+			of, sub, _ := strings.Cut(resource, "/")
+			if sub != "" && sub != "*" && sub != "status" && sub != "finalizers" {
+				continue
+			}
+			for _, group := range g.APIGroups {
+				out[group+"/"+of], out[group+"/"] = true, true
+			}
+		}
+	}
+	return out
+}
+
+// Has reports whether an account may change objects of a kind, or their status or
+// finalizers, and so has what its controller needs.
+func (c Changed) Has(group, plural string) bool {
+	return c[group+"/"+plural] || c[group+"/*"] || c["*/"+plural] || c["*/*"]
+}
+
+// HasAny reports whether an account may change objects of any kind of an API group.
+func (c Changed) HasAny(group string) bool { return c[group+"/"] || c["*/*"] }
+
 // PluralOf returns the usual resource of a kind, for kinds whose CRD is not known.
 func PluralOf(group, kind string) string {
 	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Kind: kind})
