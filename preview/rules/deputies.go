@@ -207,6 +207,7 @@ var (
 		Why:    "A controller in the cluster copies Secrets, volumes, logs or objects to where this object says.",
 		Reduce: "See that the destination is yours, and that the object covers this release alone.",
 		Looks:  ordersLook,
+		When:   "Critical for what is in namespaces of others, where the package itself brings the place that it goes to or names one outside of the cluster.",
 	})
 	OrderCloud = row(Rule{
 		Name: "order-cloud", Level: High, Title: "has a controller create cloud resources",
@@ -219,6 +220,7 @@ var (
 		Why:    "Controllers and proxies of the cluster route, open or close traffic as this object says, that of others included where it matches.",
 		Reduce: "See that its hosts, addresses and selectors are the release's own.",
 		Looks:  ordersLook,
+		When:   "Critical for a route to an API of the cluster, or of the proxy itself for every host.",
 	})
 	OrderDisks = row(Rule{
 		Name: "order-disks", Level: Low, Title: "has a controller create, copy or delete volumes",
@@ -236,6 +238,7 @@ var (
 		Name: "order-monitors", Level: Low, Title: "has metrics collected",
 		Why:   "Prometheus collects metrics as this object says.",
 		Looks: ordersLook,
+		When:  "Critical where a token of the collector's is sent to an address outside of the cluster.",
 	})
 	OrderScales = row(Rule{
 		Name: "order-scales", Level: Low, Title: "has workloads scaled or placed",

@@ -11,11 +11,11 @@ var (
 		Source: "https://github.com/kubernetes/kubernetes/issues/128885",
 	})
 	PodVolumeAddress = row(Rule{
-		Name: "pod-volume-address", Level: High, Title: "mounts storage by its address",
+		Name: "pod-volume-address", Level: Critical, Title: "mounts storage by its address",
 		Why:    "The node mounts what the pod names, a server or a disk of others included; no administrator of storage has a say in it.",
 		Reduce: "Use a PersistentVolumeClaim.",
 		Looks:  "Volumes that name a server, a disk of the cloud account or a driver: nfs, iscsi, rbd, cephfs, glusterfs, flexVolume, fc, csi and the like.",
-		When:   "Info for CSI drivers that only issue certificates.",
+		When:   "Critical for the driver that mounts a Secret of another namespace (csi.sharedresource.openshift.io), info for CSI drivers that only issue certificates, else a warning.",
 	})
 	PodImageVolume = row(Rule{
 		Name: "pod-image-volume", Level: High, Title: "mounts images as files",

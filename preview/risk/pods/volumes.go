@@ -115,7 +115,11 @@ func addressedSources() []addressedVolume {
 
 // quietDrivers are CSI drivers that create new content for the pod, such as
 // certificates, and take no address.
-var quietDrivers = []string{"csi.cert-manager.io", "spiffe.csi.cert-manager.io", "csi.spiffe.io", "csi.sharedresource.openshift.io"}
+var quietDrivers = []string{"csi.cert-manager.io", "spiffe.csi.cert-manager.io", "csi.spiffe.io"}
+
+// sharingDriver is the CSI driver that mounts a Secret or ConfigMap of another namespace, by
+// the name of an object that says which.
+const sharingDriver = "csi.sharedresource.openshift.io"
 
 // AddressedVolumes matches pods with volumes whose source the pod names itself: nfs,
 // iscsi and the like, and CSI drivers.
@@ -151,6 +155,10 @@ func inlineDriver(source map[string]any, text string) (rules.Level, string) {
 	switch {
 	case slices.Contains(quietDrivers, driver):
 		return rules.Low, text
+	case driver == sharingDriver && preview.String(source, "volumeAttributes", "sharedConfigMap") == "":
+		level, text = rules.Critical, text+", which mounts a Secret of another namespace"
+	case driver == sharingDriver:
+		level = rules.Medium
 	case strings.Contains(driver, "hostpath"), strings.Contains(driver, "local"), strings.Contains(driver, "image"):
 		level = rules.High
 	}

@@ -1,0 +1,142 @@
+package risk
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
+)
+
+// joined returns the level of an order together with where it points, and why: what
+// others hold, sent to a place that the package chooses, is Critical, as is a route to
+// what only the cluster itself should reach. It is None for orders that say nothing more
+// together.
+func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
+	level, lines := None, []string(nil)
+	add := func(at Level, text string) {
+		if at != None {
+			level, lines = max(level, at), append(lines, text)
+		}
+	}
+	var files, places []string
+	for _, t := range orders.Targets(o.GroupKind(), o.Planned) {
+		switch t.Means {
+		case orders.File:
+			files = append(files, preview.EvidenceName(t.Value))
+		case orders.Address:
+			if host := outsideHost(t.Value); host != "" {
+				places = append(places, preview.EvidenceName(host))
+			}
+		case orders.Store:
+			places = append(places, c.storesOf(o, t)...)
+		case orders.Service:
+			add(c.passesTo(o, t.Value))
+		case orders.Route:
+			add(routesTo(o, t))
+		}
+	}
+	if len(files) > 0 {
+		places = append(places, c.leadingOutside(o.Namespace)...)
+	}
+	switch to := strings.Join(places, ", "); {
+	case to == "":
+	case len(files) > 0:
+		add(Critical, "the content of "+strings.Join(files, ", ")+" is sent to "+to)
+	case k.Effect == deputy.Exports && k.Namespaced && c.namespaces.foreign(o.Namespace):
+		add(Critical, "what is in namespace "+o.Namespace+" goes to "+to+", which the package chose")
+	}
+	return level, lines
+}
+
+// outsideHost returns the host of an address outside of the cluster; empty for others, and
+// for one that is only put together from labels.
+func outsideHost(address string) string {
+	host := code.Host(address)
+	if at := strings.LastIndexAny(host, "}$"); at >= 0 {
+		host = strings.TrimLeft(host[at+1:], "0123456789")
+	}
+	if host = strings.Trim(host, "."); host == "" || code.Inside(host) {
+		return ""
+	}
+	return host
+}
+
+// storesOf returns which object of the plan an order names as the place of its copies; nil
+// if the plan has none.
+func (c *scan) storesOf(o *preview.Object, t orders.Target) []string {
+	ref := preview.Ref{APIVersion: o.APIVersion, Kind: cmp.Or(preview.String(t.In, "kind"), "SecretStore"), Namespace: o.Namespace, Name: t.Value}
+	if strings.HasPrefix(ref.Kind, "Cluster") {
+		ref.Namespace = ""
+	}
+	if c.objects[ref.ID()] == nil {
+		return nil
+	}
+	return []string{ref.Kind + " " + preview.EvidenceName(ref.Name)}
+}
+
+// leadingOutside returns the addresses outside of the cluster to which the endpoints and
+// names of the plan's Services in a namespace lead.
+func (c *scan) leadingOutside(namespace string) []string {
+	var out []string
+	add := func(address string) {
+		if host := outsideHost(address); host != "" {
+			out = append(out, preview.EvidenceName(host))
+		}
+	}
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		if o.Planned == nil || o.Namespace != namespace {
+			continue
+		}
+		switch {
+		case o.Is(preview.KindService):
+			add(preview.String(o.Planned, "spec", "externalName"))
+		case o.Is("Endpoints"):
+			for _, subset := range preview.Maps(o.Planned, "subsets") {
+				for _, address := range preview.Maps(subset, "addresses") {
+					add(preview.String(address, "ip"))
+				}
+			}
+		case o.Is("discovery.k8s.io/EndpointSlice"):
+			for _, endpoint := range preview.Maps(o.Planned, "endpoints") {
+				for _, address := range preview.Texts(endpoint["addresses"]) {
+					add(address)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// passesTo returns the level of passing requests to a Service, as NAME, NAME.NAMESPACE...
+// or NAMESPACE/NAME, and why.
+func (c *scan) passesTo(o *preview.Object, service string) (Level, string) {
+	if namespace, name, slashed := strings.Cut(service, "/"); slashed && !strings.Contains(service, "://") {
+		service = name + "." + namespace
+	}
+	host := code.Host(service)
+	name, rest, dotted := strings.Cut(host, ".")
+	namespace, _, _ := strings.Cut(rest, ".")
+	if code.Metadata(host) || dotted && !c.namespaces.owned(namespace) && (namespace == kubeSystem || name == "kubernetes" && namespace == "default") {
+		return Critical, "it passes requests to " + preview.EvidenceName(host)
+	}
+	return None, ""
+}
+
+// routesTo returns the level of a route of Traefik to an API of Traefik itself, and why:
+// on a port for others, without a condition on the host or a middleware before it,
+// everyone who reaches the proxy reaches the API.
+func routesTo(o *preview.Object, t orders.Target) (Level, string) {
+	if _, provider, _ := strings.Cut(t.Value, "@"); provider != "internal" {
+		return None, ""
+	}
+	text := "it passes requests to " + preview.EvidenceName(t.Value) + ", an API of the proxy itself"
+	ports := preview.Texts(preview.Value(o.Planned, "spec", "entryPoints"))
+	if len(ports) == 1 && ports[0] == "traefik" || strings.Contains(preview.String(t.Above, "match"), "Host") || len(preview.Maps(t.Above, "middlewares")) > 0 {
+		return High, text
+	}
+	return Critical, text
+}
