@@ -108,6 +108,9 @@ func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severit
 	project := &preview.Plan{Release: s.release}
 	for _, body := range objects {
 		ref := preview.RefOf(body)
+		if ref.Namespace == anyProject { // it is the project's own
+			project.Release.Namespace = ref.Namespace
+		}
 		project.Objects = append(project.Objects, preview.Object{
 			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Planned: body,
 		})

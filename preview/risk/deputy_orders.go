@@ -212,7 +212,7 @@ func (c *scan) judgeKindsOfOthers() {
 		if first[group] == "" {
 			first[group] = o.ID
 		}
-		hit := carriedHit(o, []string{o.ID})
+		hit := c.carriedHit(o, []string{o.ID})
 		if hit.object, hit.level = first[group], High; fieldsOf(o.Planned) < fewestFields {
 			hit.level, hit.evidence = Critical, []string{o.ID + ": its schema keeps next to no field"}
 		}
