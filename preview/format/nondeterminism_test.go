@@ -2,8 +2,11 @@ package format
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -37,5 +40,33 @@ func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
 	}
 	if notes := NoteDifferences(first, first, "here"); len(notes) != 0 {
 		t.Errorf("the same twice: %v", notes)
+	}
+}
+
+// What a second rendering adds is not in the review: it is said of each such object,
+// however many fields differ besides, and not of one that only has another name.
+func TestWhatASecondRenderingAddsIsNotKnown(t *testing.T) {
+	object := func(kind, name string, data any) RenderedObject {
+		return RenderedObject{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}, "data": data}}
+	}
+	first, second := []RenderedObject{object("ConfigMap", "a-1", nil)}, []RenderedObject{object("ConfigMap", "b-2", nil)}
+	if added := AddedObjects(first, second, "here"); len(added) != 0 {
+		t.Errorf("another name counts as added: %v", added)
+	}
+	for i := range 2 * maxNondeterministic {
+		name := "s-" + strconv.Itoa(i)
+		first, second = append(first, object("Secret", name, map[string]any{"a": "1"})), append(second, object("Secret", name, map[string]any{"a": "2"}))
+	}
+	second = append(second, object("ConfigMap", "c-3", nil), object("ServiceAccount", "x", nil))
+	want := []string{"core/ConfigMap/here/c-3", "core/ServiceAccount/here/x"}
+	if added := AddedObjects(first, second, "here"); !slices.Equal(added, want) {
+		t.Errorf("added %v, want %v", added, want)
+	}
+	for i := range 2 * maxNondeterministic {
+		second = append(second, object("Service", strconv.Itoa(i), nil))
+	}
+	notes := NoteDifferences(first, second, "here")
+	if n := len(notes); n > 2*maxNondeterministic+1 || !slices.ContainsFunc(notes, func(n preview.Note) bool { return strings.Contains(n.Text, " and 202 more objects") }) {
+		t.Errorf("%d notes", n)
 	}
 }

@@ -109,6 +109,20 @@ var (
 		Looks:   "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
 		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
+	ObjectsByChance = row(Rule{
+		Name: "objects-by-chance", Level: NotKnown, Title: "may make objects that are not in this review",
+		Why:    "What the package makes depends on a clock or a random source: at another time, or with another random value, it makes objects that are not in this review.",
+		Reduce: "Render the package with values that leave nothing to a clock or to chance, or do not install it.",
+		Looks:  "Whether a second rendering of the same content, 400 days later and with other random values, makes further objects; and whether templates ask a clock, or for a random number or order, of which nothing that they make shows the answer.",
+		Text:   "only a second rendering makes this object: whether it exists comes from a clock or a random source",
+	}.example("rbac.authorization.k8s.io/ClusterRoleBinding/-/op"))
+	ObjectsByLookup = row(Rule{
+		Name: "objects-by-lookup", Level: NotKnown, Title: "may make objects that are not in this review",
+		Why:    "Templates decide by objects of the cluster what they make, and none was asked: against one, the package may make objects that are not in this review.",
+		Reduce: "Preview against the cluster.",
+		Looks:  "Lookups of templates, where no cluster was asked. Left out are those of the package's own objects, and of Secrets and ConfigMaps by name in the release's namespace, where the package makes the same objects whether or not they exist.",
+		Text:   "its templates look up %s, and no cluster was asked",
+	}.example("package/mongodb", "v1/Namespace/-/kube-system"))
 	WebhookCertificates = row(Rule{
 		Name: "webhook-certificates", Level: Notice, Title: "has webhooks, whose certificates are issued by a provider",
 		Why:     "The API server calls a webhook only with a certificate that it trusts. Where that is missing or has ended, writes of the objects that the webhook looks at fail, or pass without it.",
@@ -161,5 +175,5 @@ func CertificateProvider(certs string) string {
 // Unrepeatable reports whether a note of a rule says that another rendering gives
 // other objects, so that a digest approves only the plan that it was printed with.
 func Unrepeatable(rule string) bool {
-	return rule == Nondeterministic.Name || rule == CertificateMade.Name
+	return rule == Nondeterministic.Name || rule == CertificateMade.Name || rule == ObjectsByChance.Name
 }

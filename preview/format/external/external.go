@@ -74,16 +74,6 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 	if text := answer.text(info); text != "" {
 		out.Notes = append(out.Notes, rules.ExternalFormatSays.Note(about, text))
 	}
-	out.Notes = append(out.Notes, differences(answer.objects, second.objects, in)...)
+	out.Notes = append(out.Notes, format.NoteDifferences(answer.objects, second.objects, in.Release.Namespace)...)
 	return out, nil
-}
-
-// differences returns notes about the fields in which a second answer to the same input
-// differs from the first.
-func differences(first, second []format.RenderedObject, in format.Input) []preview.Note {
-	notes := format.NoteDifferences(first, second, in.Release.Namespace)
-	if len(notes) == 0 && len(first) != len(second) {
-		notes = append(notes, rules.Nondeterministic.Note("package/"+in.Info.Package, "a second rendering makes more or fewer objects"))
-	}
-	return notes
 }

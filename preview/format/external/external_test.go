@@ -91,10 +91,15 @@ func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
 		return []string{"if mkdir $MARK 2>/dev/null; then", head + first + "]}'", "else", head + second + "]}'", "fi"}
 	}
 	const a, b = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: x}}", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}"
-	for _, tt := range []struct{ name, first, second, object, text string }{
-		{"a value", a, strings.Replace(a, "x", "y", 1), "core/ConfigMap/demo-ns/a", ".data.k comes from a clock or a random source: a second rendering gave another value"},
-		{"a name", a, strings.Replace(a, "name: a", "name: c", 1), "core/ConfigMap/demo-ns/a", "a second rendering does not make this object; its name, or whether it exists, comes from a clock or a random source"},
-		{"one object more", a, a + "," + b, "package/demo", "a second rendering makes more or fewer objects"},
+	for _, tt := range []struct {
+		name, first, second string
+		rule                rules.Rule
+		object, text        string
+	}{
+		{"a value", a, strings.Replace(a, "x", "y", 1), rules.Nondeterministic, "core/ConfigMap/demo-ns/a", ".data.k comes from a clock or a random source: a second rendering gave another value"},
+		{"a name", a, strings.Replace(a, "name: a", "name: c", 1), rules.Nondeterministic, "core/ConfigMap/demo-ns/a", "a second rendering does not make this object; its name, or whether it exists, comes from a clock or a random source"},
+		{"one object more", a, a + "," + b, rules.ObjectsByChance, "core/ConfigMap/demo-ns/b", rules.ObjectsByChance.Text},
+		{"one object less", a + "," + b, a, rules.Nondeterministic, "core/ConfigMap/demo-ns/b", "a second rendering does not make this object; its name, or whether it exists, comes from a clock or a random source"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mark := filepath.Join(t.TempDir(), "mark")
@@ -103,7 +108,7 @@ func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []preview.Note{{Rule: rules.Nondeterministic.Name, Object: tt.object, Text: tt.text}}
+			want := []preview.Note{{Rule: tt.rule.Name, Object: tt.object, Text: tt.text}}
 			if diff := cmp.Diff(want, out.Notes[1:]); diff != "" {
 				t.Error(diff)
 			}

@@ -30,6 +30,7 @@ type valueSource struct {
 	now    time.Time
 	stream cipher.Stream
 	probe  bool
+	chance bool // whether the clock was asked, or a random number or order
 }
 
 func newSource(req *request) (*valueSource, error) {
@@ -52,7 +53,7 @@ func (s *valueSource) funcs() template.FuncMap {
 	html := func(at any) string { return s.date(time.DateOnly, at, "Local") }
 	htmlInZone := func(at any, zone string) string { return s.date(time.DateOnly, at, zone) }
 	return template.FuncMap{
-		"now":            func() time.Time { return s.now },
+		"now":            s.clock,
 		"ago":            s.ago,
 		"date":           date,
 		"date_in_zone":   s.date,
@@ -85,6 +86,11 @@ func printable() string {
 		all = append(all, c)
 	}
 	return string(all)
+}
+
+func (s *valueSource) clock() time.Time {
+	s.chance = true
+	return s.now
 }
 
 // bytes returns random bytes.
@@ -140,6 +146,7 @@ func (s *valueSource) between(low, high int) (int, error) {
 	if high <= low {
 		return 0, fmt.Errorf("a random number from %d to less than %d", low, high)
 	}
+	s.chance = s.chance || high-low > 1
 	return low + int(s.below(int64(high)-int64(low))), nil
 }
 
@@ -147,6 +154,7 @@ func (s *valueSource) between(low, high int) (int, error) {
 // then moves to the end.
 func (s *valueSource) shuffle(text string) string {
 	runes := []rune(text)
+	s.chance = s.chance || len(runes) > 1
 	turn := s.probe
 	s.probe = false
 	for i := len(runes) - 1; i > 0; i-- {
@@ -183,7 +191,7 @@ func (s *valueSource) at(v any) time.Time {
 	case int32:
 		return time.Unix(int64(v), 0)
 	}
-	return s.now
+	return s.clock()
 }
 
 // date formats a date. The local time zone is UTC on every machine.
@@ -197,7 +205,7 @@ func (s *valueSource) date(format string, v any, zone string) string {
 	return s.at(v).In(location).Format(format)
 }
 
-func (s *valueSource) ago(v any) string { return s.now.Sub(s.at(v)).Round(time.Second).String() }
+func (s *valueSource) ago(v any) string { return s.clock().Sub(s.at(v)).Round(time.Second).String() }
 
 // durationRound returns the largest unit of a duration, as sprig does.
 func (s *valueSource) durationRound(v any) string {
@@ -208,7 +216,7 @@ func (s *valueSource) durationRound(v any) string {
 	case int64:
 		d = time.Duration(v)
 	case time.Time:
-		d = s.now.Sub(v)
+		d = s.clock().Sub(v)
 	}
 	const day = 24 * time.Hour
 	for _, unit := range []struct {

@@ -136,7 +136,12 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}
-	out.Notes = append(out.Notes, format.NoteDifferences(objects.kept, second, r.in.Release.Namespace)...)
+	out.Notes = append(out.Notes, r.noteChance(first, objects, second)...)
+	lookups, err := r.noteLookups(ctx, objects.kept)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, lookups...)
 	out.Resolved.KubeVersion = r.in.Params.KubeVersion
 	if first.Read.KubeVersion {
 		out.Resolved.KubeVersion = r.caps.kubeVersion
@@ -163,7 +168,7 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 
 // renderTwice renders a second time, with another clock and other random values, and
 // returns the objects. A chart that fails only then depends on them, and is refused.
-func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, error) {
+func (r *renderer) renderTwice(ctx context.Context) (*objects, error) {
 	probe := *r.request
 	probe.Probe = true
 	answer, err := r.run(ctx, &probe)
@@ -174,7 +179,7 @@ func (r *renderer) renderTwice(ctx context.Context) ([]format.RenderedObject, er
 	if err != nil {
 		return nil, fmt.Errorf("rendering it a second time, with another clock and other random values: %w", err)
 	}
-	return objects.kept, nil
+	return objects, nil
 }
 
 // maxRounds is how many renderings may be needed because lookups lead to further

@@ -52,6 +52,9 @@ type response struct {
 	Files   []file              `json:"files"` // rendered templates, sorted by name
 	CRDs    []file              `json:"crds"`  // of crds/, sorted by name
 	Texts   []format.Text       `json:"texts"` // rendered notes, sorted by name
+	// Chance is set where a template asked the clock, or for a random number or order.
+	// Random texts do not count: charts make them as defaults of what the user has set.
+	Chance bool `json:"chance,omitempty"`
 }
 
 // work is the function of [Task]: it renders a request, both as JSON.
@@ -111,6 +114,7 @@ func (r *response) render(req *request) error {
 	funcs["lookup"] = r.lookup(req.Answers)
 	rendered, err := engine.Engine{CustomTemplateFuncs: funcs}.RenderWithContext(context.Background(), c, top)
 	caps.done()
+	r.Chance = random.chance
 	if err != nil {
 		return oneLine(err)
 	}
