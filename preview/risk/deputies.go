@@ -63,7 +63,7 @@ var effectRules = []struct {
 	{deputy.Network, rules.RBACTrafficWrite, rules.OrderTraffic},
 	{deputy.Cloud, rules.RBACCloudResourcesWrite, rules.OrderCloud},
 	{deputy.Storage, rules.RBACDisksWrite, rules.OrderDisks},
-	{deputy.Images, rules.RBACOperandsWrite, rules.Rule{}},
+	{deputy.Images, rules.RBACOperandsWrite, rules.OrderImages},
 	{deputy.Scrapes, rules.RBACMonitorsWrite, rules.OrderMonitors},
 	{deputy.Scales, rules.RBACScalersWrite, rules.OrderScales},
 }

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,12 +78,23 @@ func (c *scan) ordersOf(o *preview.Object) objectOrders {
 	}
 	for _, field := range []string{"annotations", "labels"} {
 		for key, v := range preview.Map(o.Planned, "metadata", field) {
-			if mark, known := deputy.MarkOf(key); known && v != "false" {
+			if mark, known := deputy.MarkOf(key); known && !switchedOff(v) {
 				out.list = append(out.list, order{mark.Effect, orderLevels[mark.Order], []string{fmt.Sprintf("%s %v: %s", key, v, mark.Says())}})
 			}
 		}
 	}
 	return out
+}
+
+// switchedOff reports whether the value of an annotation or label means that its
+// controller does nothing: no, or a list of triggers that are all paused.
+func switchedOff(v any) bool {
+	text, _ := v.(string)
+	var triggers []struct{ Paused any }
+	if json.Unmarshal([]byte(text), &triggers) == nil {
+		return !slices.ContainsFunc(triggers, func(t struct{ Paused any }) bool { return t.Paused != true && t.Paused != "true" })
+	}
+	return text == "false" || text == "never"
 }
 
 // orderOf returns the row for the kind of an object that a controller acts on, its
@@ -100,6 +112,10 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	}
 	level, lines := orderLevels[k.Order], []string(nil)
 	switch {
+	case k.Effect == deputy.Images:
+		return k, None, nil // the content of such an object is what others ask for by name
+	case orders.FollowsImages(o.GroupKind(), o.Planned):
+		k.Effect, k.Does, level = deputy.Images, "runs each image that the stream gets later", High
 	case o.Is("cert-manager.io/Certificate", "cert-manager.io/CertificateRequest"):
 		level, lines = orders.CertificateLevel(o.Planned, level)
 	case k.Effect == deputy.Scales && slices.Contains(sharedNamespaces, o.Namespace):

@@ -188,6 +188,7 @@ func hostProcess(pod, container map[string]any) (Level, []string) {
 func podNetworkRules() []entry {
 	return []entry{
 		{Rule: rules.PodNames, object: podMatch(pods.NameOverrides)},
+		{Rule: rules.PodOpenServer, object: openServer},
 		{Rule: rules.PodProbeElsewhere, object: containerMatch(pods.ProbesElsewhere)},
 		{Rule: rules.PodEnvironment, object: containerMatch(pods.Environment)},
 	}
@@ -198,6 +199,7 @@ func volumeRules() []entry {
 	return []entry{
 		{Rule: rules.PodGitRepo, object: podMatch(pods.GitRepos)},
 		{Rule: rules.PodVolumeAddress, object: podMatch(pods.AddressedVolumes)},
+		{Rule: rules.PodVolumeProgram, object: podMatch(pods.VolumePrograms)},
 		{Rule: rules.PodImageVolume, object: podMatch(pods.ImageVolumes)},
 		{Rule: rules.PodSubPath, object: containerMatch(pods.SubPaths)},
 		{Rule: rules.PodCertificate, object: podMatch(pods.PodCertificates)},

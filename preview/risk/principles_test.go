@@ -171,3 +171,43 @@ func TestOrdersAreJoinedWithTheirTargets(t *testing.T) {
 		{"a ConfigMap of another namespace", volume("sharedConfigMap: trust"), "pod-volume-address", preview.Warning},
 	})
 }
+
+// Code may come from a mutable place without a download.
+func TestCodeFromMutablePlaces(t *testing.T) {
+	const triggers = `[{"from": {"kind": "ImageStreamTag", "name": "web:latest"}, "fieldPath": "spec.template.spec.containers[0].image"PAUSED}]`
+	annotated := func(key, value string) string {
+		return strings.Replace(pod("", "image: 'c@sha256:00'"), "namespace: app}", "namespace: app, annotations: {"+key+": '"+value+"'}}", 1)
+	}
+	trigger := func(paused string) string {
+		return annotated("image.openshift.io/triggers", strings.Replace(triggers, "PAUSED", paused, 1))
+	}
+	routed := served("ClusterIP", "args: [--auth, none]") + "---\n{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: i, namespace: app}, spec: {rules: [{host: web.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: s, port: {number: 80}}}}]}}]}}\n"
+	copied := pod("volumes: [{name: v, emptyDir: {}}], initContainers: [{name: s, image: 'a.example.com/tool@sha256:00', command: [cp, /tool, /shared/tool], volumeMounts: [{name: v, mountPath: /shared}]}], ",
+		"image: 'c@sha256:00', command: [/shared/tool], volumeMounts: [{name: v, mountPath: /shared}]")
+	nfs := pod("volumes: [{name: v, nfs: {server: files.example.com, path: /}}], ", "image: 'c@sha256:00', command: [python, /jobs/main.py], volumeMounts: [{name: v, mountPath: /jobs}]")
+	testPrinciples(t, []principle{
+		{"a program that git-sync fetches", synced("command: [/code/run.sh]", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"a script that it fetches", synced("command: [sh, -c, 'exec /code/current/run']", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"by a variable", synced("env: [{name: DIR, value: /code}], command: [sh, -c], args: ['. $DIR/run']", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"a script beside the working directory", synced("workingDir: /code/app, command: [node, main.js]", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"modules that it fetches", synced("env: [{name: PYTHONPATH, value: '/opt:/code/lib'}]", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"workflows that it fetches", synced("env: [{name: AIRFLOW__CORE__DAGS_FOLDER, value: /code/dags}]", "--ref=main"), "pod-volume-program", preview.Warning},
+		{"a script of a file server", nfs, "pod-volume-program", preview.Warning},
+		{"pages that it fetches", synced("command: [nginx, -g, 'daemon off;']", "--ref=main"), "pod-volume-program", ""},
+		{"configuration that it fetches", synced("command: [/bin/server, --config=/code/server.yaml]", "--ref=main"), "pod-volume-program", ""},
+		{"a program of another image of the package", copied, "pod-volume-program", ""},
+		{"an image trigger", trigger(""), "order-images", preview.Warning},
+		{"one of two image triggers", trigger(`, "paused": "true"}, {"from": {"kind": "ImageStreamTag", "name": "side:latest"}`), "order-images", preview.Warning},
+		{"an image trigger that is paused", trigger(`, "paused": "true"`), "order-images", ""},
+		{"a DeploymentConfig that follows a stream", custom("apps.openshift.io/v1", "DeploymentConfig", "triggers: [{type: ImageChange, imageChangeParams: {automatic: true, from: {kind: ImageStreamTag, name: 'web:latest'}}}]"), "order-images", preview.Warning},
+		{"a stream that is imported again and again", custom("image.openshift.io/v1", "ImageStream", "tags: [{name: latest, importPolicy: {scheduled: true}}]"), "order-images", ""},
+		{"a notebook without a token, for everyone", served("LoadBalancer", "args: [--NotebookApp.token, '']"), "pod-open-server", preview.Critical},
+		{"its token as an empty variable", served("NodePort", "env: [{name: JUPYTER_TOKEN, value: ''}]"), "pod-open-server", preview.Critical},
+		{"in the words of a shell", served("LoadBalancer", "command: [sh, -c, \"exec jupyter lab --ServerApp.token='' --ip=0.0.0.0\"]"), "pod-open-server", preview.Critical},
+		{"an editor without a password behind an Ingress", routed, "pod-open-server", preview.Critical},
+		{"a notebook without a token, within the cluster", served("ClusterIP", "args: [--NotebookApp.token, '']"), "pod-open-server", preview.Warning},
+		{"a database without a password, within the cluster", served("ClusterIP", "env: [{name: ALLOW_EMPTY_PASSWORD, value: 'yes'}]"), "pod-open-server", preview.Warning},
+		{"a database without a password, for everyone", served("LoadBalancer", "env: [{name: ALLOW_EMPTY_PASSWORD, value: 'yes'}]"), "pod-open-server", preview.Warning},
+		{"a notebook with a token of a Secret", served("LoadBalancer", "env: [{name: JUPYTER_TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}]"), "pod-open-server", ""},
+	})
+}

@@ -211,6 +211,9 @@ var objectCases = []struct {
 	{"pod-privilege-escalation", preview.Info, pod("", "x: y"), []string{pod("", "securityContext: {allowPrivilegeEscalation: false}")}},
 	{"pod-unconfined", preview.Warning, pod("", "securityContext: {seccompProfile: {type: Unconfined}}"), []string{pod("", "securityContext: {seLinuxOptions: {type: container_t}}")}},
 	{"pod-no-seccomp", preview.Info, pod("", "x: y"), []string{pod("securityContext: {seccompProfile: {type: RuntimeDefault}}, ", "x: y")}},
+	{"pod-volume-program", preview.Warning, synced("command: [/code/run.sh]", "--ref=main"), []string{synced("command: [/app/run]", "--ref=main"), synced("command: [/code/run.sh]", "--ref="+strings.Repeat("a1", 20))}},
+	{"pod-open-server", preview.Critical, served("LoadBalancer", "args: ['--ServerApp.token=']"), []string{served("LoadBalancer", "args: ['--ServerApp.port=1']"), pod("", "args: ['--ServerApp.token=']")}},
+	{"order-images", preview.Warning, strings.Replace(pod("", "image: 'c@sha256:00'"), "namespace: app}", "namespace: app, annotations: {keel.sh/policy: all}}", 1), []string{strings.Replace(pod("", "image: c"), "namespace: app}", "namespace: app, annotations: {keel.sh/policy: never}}", 1)}},
 	{"pod-sysctls", preview.Warning, pod("securityContext: {sysctls: [{name: kernel.msgmax}]}, ", "x: y"), []string{pod("securityContext: {sysctls: [{name: net.ipv4.tcp_syncookies}]}, ", "x: y")}},
 	{"pod-host-process", preview.Critical, pod("securityContext: {windowsOptions: {hostProcess: true}}, ", "x: y"), []string{pod("", "x: y")}},
 	{"pod-shared-token", preview.Info, strings.Replace(pod("", "x: y"), "containers: [", "containers: [{name: d}, ", 1), []string{pod("", "x: y")}},
@@ -511,6 +514,18 @@ var objectCases = []struct {
 		"hostile-text", preview.Warning, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\u202ey\"}}\n",
 		[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\ty\"}}\ndata: {a: \"\\e[1m\"}\n"},
 	},
+}
+
+// synced has a container whose volume git-sync fills.
+func synced(fields, ref string) string {
+	return pod("volumes: [{name: v, emptyDir: {}}], initContainers: [{name: s, image: 'git-sync@sha256:00', args: ['--repo=https://git.example.com/x', '"+ref+"'], volumeMounts: [{name: v, mountPath: /git}]}], ",
+		"image: 'c@sha256:00', "+fields+", volumeMounts: [{name: v, mountPath: /code}]")
+}
+
+// served has a container behind a Service of a type.
+func served(kind, fields string) string {
+	return strings.Replace(pod("", "image: 'c@sha256:00', "+fields), "template: {", "template: {metadata: {labels: {a: b}}, ", 1) +
+		"---\n{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {type: " + kind + ", selector: {a: b}}}\n"
 }
 
 func scriptsOf(data string) string {

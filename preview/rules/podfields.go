@@ -17,6 +17,19 @@ var (
 		Looks:  "Volumes that name a server, a disk of the cloud account or a driver: nfs, iscsi, rbd, cephfs, glusterfs, flexVolume, fc, csi and the like.",
 		When:   "Critical for the driver that mounts a Secret of another namespace (csi.sharedresource.openshift.io), info for CSI drivers that only issue certificates, else a warning.",
 	})
+	PodVolumeProgram = row(Rule{
+		Name: "pod-volume-program", Level: High, Title: "runs a program from a volume that is filled when it starts",
+		Why:    "What runs is decided where the volume is filled from: other code may be there at the next start, and none of it is part of this review.",
+		Reduce: "Put the program into the image, or fetch a commit or digest by its hash.",
+		Looks:  "Programs, scripts, working directories and directories of code of containers, in volumes that another container fills from the network, such as git-sync, or that are network storage by address. A source with the hash of a commit or content is left out.",
+	})
+	PodOpenServer = row(Rule{
+		Name: "pod-open-server", Level: Critical, Title: "serves without a login",
+		Why:    "Whoever reaches the Service uses the server; one that runs code runs it with the pod's account, Secrets and network.",
+		Reduce: "Set a password or token from a Secret, or leave the Service out.",
+		Looks:  "Arguments and variables with which widely used servers ask for no login, such as Jupyter, code-server, Docker, Jenkins and databases, in workloads to which a Service of the plan leads.",
+		When:   "Critical for servers that run code and are reached from outside of the cluster (LoadBalancer, NodePort, external addresses, Ingress and routes, ports of the node); else a warning.",
+	})
 	PodImageVolume = row(Rule{
 		Name: "pod-image-volume", Level: High, Title: "mounts images as files",
 		Why:    "The tag may point to other files later.",

@@ -64,3 +64,11 @@ func passesTokens(body map[string]any) bool {
 	}
 	return false
 }
+
+// FollowsImages reports whether a DeploymentConfig of OpenShift runs whatever image an
+// ImageStreamTag gets.
+func FollowsImages(kind preview.GroupKind, body map[string]any) bool {
+	return kind == "apps.openshift.io/DeploymentConfig" && slices.ContainsFunc(preview.Maps(body, "spec", "triggers"), func(trigger map[string]any) bool {
+		return preview.Value(trigger, "imageChangeParams", "automatic") == true
+	})
+}

@@ -1,0 +1,102 @@
+package risk
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+)
+
+// openServer matches workloads with a server that asks for no login, where a Service of
+// the plan leads to it: Critical for a server that runs code where the Service, or a
+// route to it, is reached from outside of the cluster.
+func openServer(c *scan, o *preview.Object) (Level, []string) {
+	pod, meta := preview.PodTemplate(o.Planned)
+	if pod == nil {
+		return None, nil
+	}
+	servers := pods.OpenServers(pod)
+	if len(servers) == 0 {
+		return None, nil
+	}
+	by, outside := c.servedBy(o, preview.Map(meta, "labels"))
+	if pod["hostNetwork"] == true || slices.ContainsFunc(preview.Maps(pod, "containers"), hasHostPort) {
+		by, outside = "the address of its node", true
+	}
+	if by == "" {
+		return None, nil
+	}
+	level, lines := None, []string(nil)
+	for _, s := range servers {
+		at := Medium
+		switch {
+		case s.RunsCode && outside:
+			at = Critical
+		case s.RunsCode || outside:
+			at = High
+		}
+		level, lines = max(level, at), append(lines, "container "+preview.EvidenceName(s.Container)+": "+preview.EvidenceName(s.By)+": it "+s.Does+", reached by "+by)
+	}
+	return level, lines
+}
+
+func hasHostPort(container map[string]any) bool {
+	return slices.ContainsFunc(preview.Maps(container, "ports"), func(port map[string]any) bool { n, ok := port["hostPort"].(int64); return ok && n != 0 })
+}
+
+// servedBy returns which Service of the plan leads to the pods of a workload, one that is
+// reached from outside of the cluster if there is one; empty for none.
+func (c *scan) servedBy(o *preview.Object, have map[string]any) (service string, outside bool) {
+	set := labels.Set{}
+	for key, v := range have {
+		set[key], _ = v.(string)
+	}
+	for i := range c.plan.Objects {
+		s := &c.plan.Objects[i]
+		picks := preview.Map(s.Planned, "spec", "selector")
+		if s.Planned == nil || !s.Is(preview.KindService) || s.Namespace != o.Namespace || len(picks) == 0 {
+			continue
+		}
+		picked, err := selectorOf(map[string]any{"matchLabels": picks})
+		if err != nil || !picked.Matches(set) {
+			continue
+		}
+		typ := preview.String(s.Planned, "spec", "type")
+		open := typ == "LoadBalancer" || typ == "NodePort" || len(preview.List(s.Planned, "spec", "externalIPs")) > 0 || c.routed(s)
+		if service == "" || open {
+			service, outside = "Service "+preview.EvidenceName(s.Name), outside || open
+		}
+	}
+	return service, outside
+}
+
+// routed reports whether an Ingress, Route or the like in the namespace of a Service names
+// it.
+func (c *scan) routed(service *preview.Object) bool {
+	return slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool {
+		if o.Planned == nil || o.Namespace != service.Namespace || !o.Is(preview.KindIngress, preview.KindRoute, "gateway.networking.k8s.io/HTTPRoute", "gateway.networking.k8s.io/TCPRoute",
+			"traefik.io/IngressRoute", "projectcontour.io/HTTPProxy", "networking.istio.io/VirtualService") {
+			return false
+		}
+		return namesText(o.Planned["spec"], service.Name)
+	})
+}
+
+// namesText reports whether one of the texts in a value is a name.
+func namesText(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == name
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return namesText(item, name) })
+	case map[string]any:
+		for _, of := range v {
+			if namesText(of, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
