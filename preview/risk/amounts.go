@@ -84,8 +84,35 @@ func (c *scan) orderLeads(m match) string {
 		return "has any permission of the cloud account granted, by the rights of the controller"
 	case m.rule.Name == rules.RBACExportersWrite.Name:
 		return c.copiesOut(m)
+	case m.rule.Name == rules.RBACCRDsWrite.Name && definitionsChanged.everywhere(m.grant) && c.serves(m.grant.Subject):
+		return "has every custom resource rewritten by a server of its own (conversion), those too that controllers with all rights carry out"
 	}
 	return ""
+}
+
+// definitionsChanged are the rights by which the conversion of the objects of any kind is
+// turned to another server, a step above the right to write such objects.
+var definitionsChanged = newShape("apiextensions.k8s.io", "customresourcedefinitions", "update patch")
+
+// serves reports whether there is a server that the API server can reach, of the plan or of
+// a subject: a Service of the plan leads to pods of the plan, or the subject may write
+// Services or their endpoints. Who publishes the package has its pods, whoever they run as.
+func (c *scan) serves(subject preview.Subject) bool {
+	for _, s := range []shape{newShape("core", "services endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)} {
+		if slices.ContainsFunc(c.held.grants[subject], func(g preview.Grant) bool { _, may := s.cut(g); return may }) {
+			return true
+		}
+	}
+	for _, workloads := range c.around.workloads {
+		if slices.ContainsFunc(workloads, func(o *preview.Object) bool {
+			_, meta := preview.PodTemplate(o.Planned)
+			by, _ := c.servedBy(o, preview.Map(meta, "labels"))
+			return by != ""
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // copying are orders by which a subject receives what others hold, if it has another

@@ -211,3 +211,20 @@ func TestCodeFromMutablePlaces(t *testing.T) {
 		{"a notebook with a token of a Secret", served("LoadBalancer", "env: [{name: JUPYTER_TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}]"), "pod-open-server", ""},
 	})
 }
+
+// Who changes the definitions of orders has every order rewritten.
+func TestDefinitionsOfOrders(t *testing.T) {
+	const crds = "apiextensions.k8s.io|customresourcedefinitions|"
+	run := "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: app, labels: {a: b}}, spec: {serviceAccountName: op, containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
+	service := "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {selector: {a: b}}}\n---\n"
+	testPrinciples(t, []principle{
+		{"with a Service that leads to its pods", run + service + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Critical},
+		{"with the right to make one", holding("app", "op", "", crds+"update") + granting("s", "app", "op", "app", "|services|create"), "rbac-crds-write", preview.Critical},
+		{"without a server", run + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Warning},
+		{"with a server of another account of the package", run + service + holding("app", "second", "", crds+"patch"), "rbac-crds-write", preview.Critical},
+		{"with a Service that leads nowhere", service + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Warning},
+		{"of its own kinds by name", run + service + holding("app", "op", "", crds+"patch|things.example.com"), "rbac-crds-write", preview.Warning},
+		{"only new ones", run + service + holding("app", "op", "", crds+"create"), "rbac-crds-write", preview.Warning},
+		{"in the hands of who enters its pods", run + service + holding("app", "op", "", crds+"patch") + holding("app", "web", "app", "|pods/exec|create"), "access-reach", preview.Critical},
+	})
+}

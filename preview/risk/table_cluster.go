@@ -54,7 +54,7 @@ func extensionRules() []entry {
 		{Rule: rules.RBACAdmissionPolicies, grant: &grantMatch{clusterOnly: true, level: policiesWritten, shapes: []shape{
 			newShape(admission, "validatingadmissionpolicies validatingadmissionpolicybindings mutatingadmissionpolicies mutatingadmissionpolicybindings", writeAny),
 		}}},
-		{Rule: rules.RBACCRDsWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", write)}}},
+		{Rule: rules.RBACCRDsWrite, grant: &grantMatch{clusterOnly: true, level: unlessServed, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", write)}}},
 		{Rule: rules.RBACCRDsDelete, grant: &grantMatch{clusterOnly: true, fixed: namesKindsOfOthers, shapes: []shape{newShape("apiextensions.k8s.io", "customresourcedefinitions", "delete deletecollection")}}},
 		{Rule: rules.RBACAPIServicesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{newShape("apiregistration.k8s.io", "apiservices", writeAny)}}},
 		{Rule: rules.RBACPrioritiesWrite, grant: &grantMatch{clusterOnly: true, shapes: []shape{
@@ -69,6 +69,10 @@ func extensionRules() []entry {
 		}},
 	}
 }
+
+// unlessServed is the level, High, of the right to write CRDs, which raiseByAmount makes
+// Critical where the subject has a server that converts their objects.
+func unlessServed(*scan, preview.Grant, shape) Level { return High }
 
 // webhooksWritten is Critical, and High for subjects that write validating webhooks
 // only and no CRDs.
