@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 )
 
@@ -251,9 +252,11 @@ func (c *checker) checkMembers(ctx context.Context) error {
 		}
 	}
 	var reasons []string
-	for _, result := range c.cluster.Read(ctx, silent) {
+	for _, result := range reads.Recorded(ctx, c.cluster, silent) {
 		switch reason := preview.ReasonOf(result.Err); {
-		case reason == preview.ReasonNotServed, result.Err == nil && result.Body == nil:
+		case reason == preview.ReasonKindGone, result.Err == nil && result.Body == nil:
+		case reason == preview.ReasonNotServed:
+			reasons = append(reasons, result.Ref.ID()+" is not in the plan, and cannot be read: "+result.Err.Error())
 		case reason == preview.ReasonForbidden:
 			reasons = append(reasons, result.Ref.ID()+" is not in the plan, and may not be read")
 		case result.Err != nil:

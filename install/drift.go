@@ -41,8 +41,8 @@ type ObjectDrift struct {
 }
 
 // Drifts compares the live objects of a release with its newest record: every
-// planned path must have the planned value. live are the read objects of
-// [record.Record.Items], in that order. If the recorded plan cannot be read,
+// planned path must have the planned value. live are the objects of
+// [record.Record.Items], read in that order by [reads.Recorded]. If the recorded plan cannot be read,
 // the error says why; missing objects are reported nevertheless.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
@@ -50,6 +50,9 @@ func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, 
 	for i, item := range stored.Items() {
 		d := ObjectDrift{ID: item.Ref().ID()}
 		d.Drift, d.Why = decidePresence(stored, item, live[i])
+		if of := live[i].Ref.APIVersion; d.Drift == "" && of != item.APIVersion {
+			d.Drift, d.Why = DriftUnknown, fmt.Sprintf("it exists as %s; it was applied as %s, which the cluster does not serve any more, so that its fields are not compared", of, item.APIVersion)
+		}
 		if d.Drift == "" {
 			d.Drift, d.Paths, d.Why = compareRecorded(schemas, plan, item, live[i].Body)
 		}
@@ -64,15 +67,17 @@ func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, 
 func decidePresence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
 	entry := stored.Object(item.Ref().ID())
 	pending := entry != nil && (entry.State == record.StatePending || entry.State == record.StateSent) && stored.State.Unfinished()
-	switch reason := preview.ReasonOf(live.Err); {
-	case reason == preview.ReasonNotServed && pending, live.Err == nil && live.Body == nil && pending:
+	kindGone := preview.ReasonOf(live.Err) == preview.ReasonKindGone
+	absent := kindGone || live.Err == nil && live.Body == nil
+	switch {
+	case absent && pending, preview.ReasonOf(live.Err) == preview.ReasonNotServed && pending && entry.Action == preview.ActionCreate:
 		return DriftPending, "not written yet"
-	case item.Action == preview.ActionDelete && (reason == preview.ReasonNotServed || live.Err == nil && live.Body == nil):
+	case item.Action == preview.ActionDelete && absent:
 		return DriftRemoved, ""
 	case item.Action == preview.ActionDelete && preview.String(live.Body, "metadata", "deletionTimestamp") != "":
 		return DriftLeaving, "it waits for " + finalizers(live.Body)
-	case reason == preview.ReasonNotServed:
-		return DriftMissing, "the cluster does not serve its kind any more"
+	case kindGone:
+		return DriftMissing, "the cluster does not serve its kind any more, and no CRD defines it"
 	case live.Err != nil:
 		return DriftUnknown, live.Err.Error()
 	case live.Body == nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
 // verifyEndState compares every object of the plan with the review at the end of
@@ -32,10 +33,10 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	const doing = "reading the objects of the plan again"
 	var stops []string
 	var bodies []map[string]any
-	for i, result := range r.cluster.Read(ctx, refs) {
+	for i, result := range reads.Recorded(ctx, r.cluster, refs) {
 		o := objects[i]
-		if preview.ReasonOf(result.Err) == preview.ReasonNotServed {
-			result.Body, result.Err = nil, nil // deleted with its CRD
+		if preview.ReasonOf(result.Err) == preview.ReasonKindGone {
+			result.Err = nil // deleted with its CRD
 		}
 		if result.Err != nil {
 			return r.unseenError(doing, o, result.Err)

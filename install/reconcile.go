@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
 // Reconcile reads the objects whose write was in flight when a run was killed, and
@@ -30,10 +31,11 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 		if entry.State != record.StateSent || o == nil {
 			continue
 		}
-		live, err := cluster.Get(ctx, o.Ref())
-		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
-			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
+		left := readPlanned(ctx, cluster, []*preview.Object{o})[0]
+		if left.Err != nil {
+			return nil, fmt.Errorf("reading %s: %w", o.ID, left.Err)
 		}
+		live := left.Body
 		if entry.State, err = w.reconciled(ctx, o, live); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
 		}
@@ -42,6 +44,24 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 		}
 	}
 	return objects, nil
+}
+
+// readPlanned reads objects of an interrupted run's plan, in their order. One whose kind is
+// gone does not exist. One to create, of a kind that no version serves yet, counts as
+// absent too: its CRD comes with the plan, and a create never overwrites.
+func readPlanned(ctx context.Context, cluster reads.KindReader, objects []*preview.Object) []preview.ReadResult {
+	refs := make([]preview.Ref, len(objects))
+	for i, o := range objects {
+		refs[i] = o.Ref()
+	}
+	results := reads.Recorded(ctx, cluster, refs)
+	for i, r := range results {
+		created := objects[i].Action == preview.ActionCreate || objects[i].Action == preview.ActionUnknown
+		if reason := preview.ReasonOf(r.Err); reason == preview.ReasonKindGone || created && reason == preview.ReasonNotServed {
+			results[i].Err = nil
+		}
+	}
+	return results
 }
 
 // reconciled returns the state of an object whose write was in flight, by

@@ -111,18 +111,15 @@ type leftObject struct {
 // been written whether it was. What the plan does not touch is left out.
 func (r *applier) readLeft(ctx context.Context, objects []preview.Object) ([]leftObject, error) {
 	var left []leftObject
-	var refs []preview.Ref
+	var planned []*preview.Object
 	for i := range objects {
 		if o := &objects[i]; o.Action != preview.ActionKeep && o.Action != preview.ActionSkip {
-			left, refs = append(left, leftObject{o: o}), append(refs, o.Ref())
+			left, planned = append(left, leftObject{o: o}), append(planned, o)
 		}
 	}
-	for i, result := range r.cluster.Read(ctx, refs) {
-		if preview.ReasonOf(result.Err) == preview.ReasonNotServed {
-			result.Body, result.Err = nil, nil // its CRD comes with the plan
-		}
+	for i, result := range readPlanned(ctx, r.cluster, planned) {
 		if result.Err != nil {
-			return nil, result.Err
+			return nil, fmt.Errorf("reading %s: %w", planned[i].ID, result.Err)
 		}
 		left[i].live = result.Body
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
 // writer sends writes of single objects, and finds out for each whether it was
@@ -323,7 +324,12 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 		switch {
 		case err == nil:
 			return gone, nil
-		case reason == preview.ReasonNotFound, reason == preview.ReasonNotServed: // gone with its definition
+		case reason == preview.ReasonNotServed:
+			if err := w.goneWithKind(ctx, o); err != nil {
+				return false, w.outcomeUnknown(lost, err)
+			}
+			fallthrough
+		case reason == preview.ReasonNotFound:
 			if lost {
 				w.noteWrite()
 			}
@@ -353,6 +359,21 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 		}
 	}
 	return false, last
+}
+
+// goneWithKind returns nil if an object whose API version is not served any more is gone
+// with its CRD, and otherwise why it is not known to be gone.
+func (w *writer) goneWithKind(ctx context.Context, o *preview.Object) error {
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	r := reads.Recorded(late, w.cluster, []preview.Ref{o.Ref()})[0]
+	switch {
+	case preview.ReasonOf(r.Err) == preview.ReasonKindGone, r.Err == nil && r.Body == nil:
+		return nil
+	case r.Err != nil:
+		return r.Err
+	}
+	return &changedObjectError{fmt.Sprintf("the cluster serves it as %s now, and not as %s", r.Ref.APIVersion, o.APIVersion)}
 }
 
 func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {

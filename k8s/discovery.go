@@ -106,6 +106,63 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 	return kinds, nil
 }
 
+// ServedVersion returns the API version in which the server has a kind of a group: the one
+// that it prefers, or else the next of its list; empty if no version has it. Discovery is
+// read anew, because what was read before may be what changed. A group without an answer,
+// as of an aggregated API that is down, is an error.
+func (c *Client) ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error) {
+	versions := []string{"v1"}
+	if group != "" {
+		if versions, err = c.groupVersions(ctx, group); err != nil {
+			return "", err
+		}
+	}
+	for _, apiVersion := range versions {
+		kinds, err := c.discover(ctx, apiVersion)
+		if err != nil {
+			return "", err
+		}
+		known := c.discovery.of(apiVersion)
+		known.mu.Lock()
+		known.kinds = kinds
+		known.mu.Unlock()
+		if _, served := kinds[kind]; served {
+			return apiVersion, nil
+		}
+	}
+	return "", nil
+}
+
+// groupVersions returns the API versions of a group, the preferred one first; none for a
+// group that the server does not have.
+func (c *Client) groupVersions(ctx context.Context, group string) ([]string, error) {
+	path, err := groupVersionPath(group + "/v1")
+	if err != nil {
+		return nil, nil // no server has it
+	}
+	data, err := c.readRaw(ctx, c.rest.Get().AbsPath(strings.TrimSuffix(path, "/v1")))
+	switch preview.ReasonOf(err) {
+	case preview.ReasonNotFound, preview.ReasonNotServed:
+		return nil, nil
+	}
+	var list metav1.APIGroup
+	if err == nil {
+		err = json.Unmarshal(data, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("discovering the versions of %s: %w", group, err)
+	}
+	versions := make([]string, 0, len(list.Versions))
+	for _, version := range list.Versions {
+		if version == list.PreferredVersion {
+			versions = slices.Insert(versions, 0, version.GroupVersion)
+		} else {
+			versions = append(versions, version.GroupVersion)
+		}
+	}
+	return versions, nil
+}
+
 // typeKey is a kind and its API version.
 type typeKey struct{ apiVersion, kind string }
 

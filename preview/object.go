@@ -161,6 +161,12 @@ func (o *Object) HelmKeeps() bool {
 // Helm, or its format is not known.
 func (o *Object) OfHelm() bool { return o.Format == "" || strings.HasPrefix(o.Format, "helm") }
 
+// GoneWithKind reports whether the object is one of the installed revision whose kind the
+// cluster has no more, so that it has no object of that kind either: nothing is sent.
+func (o *Object) GoneWithKind() bool {
+	return o.Action == ActionSkip && (o.Planned == nil || o.ReleasesOwnership())
+}
+
 // Hook makes an object run before or after the other objects of its package. Hooks
 // are ordered by weight.
 type Hook struct {

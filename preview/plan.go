@@ -422,6 +422,9 @@ type Unknown struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Why says why the object could not be read or decided.
 	Why string `json:"why"`
+	// Served is the API version in which the cluster has the object, if that is not the
+	// one of the content, which the cluster does not serve.
+	Served string `json:"served,omitempty"`
 }
 
 // OwnNamespaces returns the namespaces that the plan creates if they do not exist: that

@@ -13,7 +13,8 @@ const (
 	ReasonForbidden        Reason = "forbidden"
 	ReasonQuota            Reason = "exceeded quota" // 403 of a ResourceQuota, not of a missing right
 	ReasonNotFound         Reason = "not found"
-	ReasonNotServed        Reason = "kind not served"
+	ReasonNotServed        Reason = "kind not served" // in the API version that was asked for
+	ReasonKindGone         Reason = "kind gone"       // in no version, and nothing defines it: it has no objects
 	ReasonNamespaceMissing Reason = "namespace missing"
 	ReasonRoleMissing      Reason = "role missing"      // a binding's role is not stored yet
 	ReasonConflict         Reason = "field conflict"    // 409 with FieldManagerConflict causes

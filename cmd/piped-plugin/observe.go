@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
@@ -105,7 +106,7 @@ func (s *session) live(ctx context.Context, plan *preview.Plan, out *sdk.GetLive
 	for _, item := range stored.Items() {
 		refs = append(refs, item.Ref())
 	}
-	live := client.Read(ctx, refs)
+	live := reads.Recorded(ctx, client, refs)
 	drifts, err := install.Drifts(ctx, client, s.schemas, stored, live)
 	if err != nil {
 		differ = append(differ, s.target+": "+textsafe.Line(err.Error()))

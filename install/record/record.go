@@ -235,7 +235,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 				receipt.State = StateSkipped
 			}
 			switch {
-			case o.ReleasesOwnership():
+			case o.ReleasesOwnership(), o.GoneWithKind():
 				released = append(released, o.ID)
 			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
 				had = append(had, o)

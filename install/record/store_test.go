@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
 // records is the store of one release on the shared control plane, without an
@@ -273,11 +274,12 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 // countingReader counts what is read of the cluster behind it.
 type countingReader struct {
 	Getter
-	reads int
+	reads.Kinds // of nothing that is read here
+	count int
 }
 
 func (c *countingReader) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
-	c.reads++
+	c.count++
 	return c.Getter.Get(ctx, ref)
 }
 
@@ -324,8 +326,8 @@ func TestClusterTheChainOfAReleaseReadAgainIsCheckedOncePerRevision(t *testing.T
 		if err := stored.CheckChainSince(t.Context(), cluster, earlier); err != nil {
 			t.Fatal(err)
 		}
-		if (cluster.reads > 0) != tt.reads {
-			t.Errorf("%s: %d records are read", tt.when, cluster.reads)
+		if (cluster.count > 0) != tt.reads {
+			t.Errorf("%s: %d records are read", tt.when, cluster.count)
 		}
 		if stored.Signature == nil || !strings.Contains(stored.Signature.Chain, "since revision 1: its record is gone") {
 			t.Errorf("%s: it is said of the chain: %v", tt.when, stored.Signature)

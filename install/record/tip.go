@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
 // Reader reads single objects, and many at once.
 type Reader interface {
 	Getter
-	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	reads.KindReader
 }
 
 // LastWrite returns the latest time at which this program wrote to one of the objects as
@@ -43,7 +44,7 @@ func (c *Chain) compareObjects(ctx context.Context, cluster Reader, newest *Reco
 		refs = append(refs, item.Ref())
 	}
 	var bodies []map[string]any
-	for _, result := range cluster.Read(ctx, refs) {
+	for _, result := range reads.Recorded(ctx, cluster, refs) {
 		if preview.ReasonOf(result.Err) == preview.ReasonUnavailable {
 			return fmt.Errorf("reading %s: %w", result.Ref.ID(), result.Err)
 		}

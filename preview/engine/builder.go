@@ -215,37 +215,26 @@ func (d *builder) discover(ctx context.Context) error {
 // dry run.
 func (d *builder) readObjects(ctx context.Context) error {
 	var refs []preview.Ref
-	var at []int
+	var at, unserved []int
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if err := d.served[o.APIVersion+"/"+o.Kind]; err != nil {
-			d.decideUnserved(o, err)
+		if d.served[o.APIVersion+"/"+o.Kind] != nil {
+			unserved = append(unserved, i)
 			continue
 		}
 		refs, at = append(refs, o.Ref()), append(at, i)
 	}
 	for n, r := range d.cluster.Read(ctx, refs) {
 		o := &d.plan.Objects[at[n]]
-		switch {
-		case r.Err == nil:
-			o.LiveBody = r.Body
-			if err := d.decideFromLive(o); err != nil {
-				return err
-			}
-			if o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt {
-				if err := d.decideForeign(ctx, o); err != nil {
-					return err
-				}
-			}
-		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
-			o.Action = preview.ActionUnknown
-			d.refused(o.ID, preview.ReasonForbidden, "forbidden")
-		case preview.ReasonOf(r.Err) == preview.ReasonNotServed: // its definition goes just now
+		if preview.ReasonOf(r.Err) == preview.ReasonNotServed { // since a moment ago
 			d.served[o.APIVersion+"/"+o.Kind] = r.Err
-			d.decideUnserved(o, r.Err)
-		default:
-			return fmt.Errorf("reading %s: %w", o.ID, r.Err)
+			unserved = append(unserved, at[n])
+		} else if err := d.decideRead(ctx, o, r); err != nil {
+			return err
 		}
+	}
+	if err := d.decideUnserved(ctx, unserved); err != nil {
+		return err
 	}
 	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool {
 		gone := o.Action == "" && (o.Planned == nil || o.ReleasesOwnership())
@@ -257,27 +246,24 @@ func (d *builder) readObjects(ctx context.Context) error {
 	return nil
 }
 
-// decideUnserved sets the action of an object whose kind the cluster does not serve:
-// create if the plan has the CRD of the kind, skip if nothing depends on the object,
-// and otherwise unknown.
-func (d *builder) decideUnserved(o *preview.Object, err error) {
-	if o.Planned == nil {
-		return // its kind is gone, and the object with it
+// decideRead sets the action of an object by the answer to its read.
+func (d *builder) decideRead(ctx context.Context, o *preview.Object, r preview.ReadResult) error {
+	switch {
+	case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
+		o.Action = preview.ActionUnknown
+		d.refused(o.ID, preview.ReasonForbidden, "forbidden")
+		return nil
+	case r.Err != nil:
+		return fmt.Errorf("reading %s: %w", o.ID, r.Err)
 	}
-	if preview.ReasonOf(err) == preview.ReasonNotServed && d.definitions.Definition(o.Ref()) != nil {
-		o.Action = preview.ActionCreate
-		return
+	o.LiveBody = r.Body
+	if err := d.decideFromLive(o); err != nil {
+		return err
 	}
-	if preview.ReasonOf(err) == preview.ReasonNotServed && !d.plan.Options.Strict && isOptional(d.plan, o) {
-		o.Action = preview.ActionSkip
-		return
+	if o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt {
+		return d.decideForeign(ctx, o)
 	}
-	o.Action = preview.ActionUnknown
-	if preview.ReasonOf(err) == preview.ReasonNotServed {
-		d.refused(o.ID, preview.ReasonNotServed, "API "+o.APIVersion+" "+o.Kind+" is not installed in the cluster")
-		return
-	}
-	d.refused(o.ID, preview.ReasonOf(err), err.Error())
+	return nil
 }
 
 // decideFromLive sets the action of an object by its live state and owner. Objects that

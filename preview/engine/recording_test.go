@@ -252,6 +252,10 @@ func (c *recordedCluster) Served(ctx context.Context) (preview.Discovery, error)
 	return reply(c, question("served"), func() answer[preview.Discovery] { return answerOf(c.live.Served(ctx)) }).split()
 }
 
+func (c *recordedCluster) ServedVersion(ctx context.Context, group, kind string) (string, error) {
+	return reply(c, question("servedVersion", group, kind), func() answer[string] { return answerOf(c.live.ServedVersion(ctx, group, kind)) }).split()
+}
+
 func (c *recordedCluster) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	return reply(c, question("residents", namespace), func() answer[[]map[string]any] { return answerOf(c.live.Residents(ctx, namespace)) }).split()
 }

@@ -61,7 +61,7 @@ func (skippedObjects) findings(of *decidedPlan) []preview.Finding {
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Action != preview.ActionSkip {
+		if o.Action != preview.ActionSkip || o.GoneWithKind() {
 			continue
 		}
 		out = append(out, rules.KindNotServed.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindNotServed.Title+": "+lostWithoutKind(o.Kind),

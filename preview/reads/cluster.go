@@ -42,6 +42,8 @@ type Cluster interface {
 // Server answers which APIs the cluster serves, and which objects a namespace has.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
+	// ServedVersion is that of [Kinds].
+	ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error)
 	// Residents returns the objects of a namespace, of every kind that can be
 	// listed and deleted there, without spec and status.
 	Residents(ctx context.Context, namespace string) ([]map[string]any, error)

@@ -47,8 +47,12 @@ func Refused(p *preview.Plan) []preview.Obstacle {
 	var out []preview.Obstacle
 	refusals := NewRefusals(p)
 	for _, u := range p.Unknowns {
-		switch c := (Case{Plan: p, Object: refusals.objects[u.Object], ID: u.Object}); {
+		switch c := (Case{Plan: p, Object: refusals.objects[u.Object], ID: u.Object, Served: u.Served}); {
 		case !refusals.Permanent(u):
+		case u.Served != "" && c.Object != nil:
+			out = append(out, Obstacle(OtherVersion, "exists as "+u.Served+", and the content has it as "+c.Object.APIVersion+", which the cluster does not serve", c))
+		case u.Reason == preview.ReasonNotServed && c.Object != nil && c.Object.Planned == nil:
+			out = append(out, Obstacle(Unreadable, "may exist, and can be neither read nor deleted: no version of its kind is served", c))
 		case u.Reason == preview.ReasonInvalid:
 			out = append(out, Obstacle(Invalid, "is refused by the API server: "+u.Why, c))
 		default:

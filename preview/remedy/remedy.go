@@ -45,6 +45,11 @@ const (
 	ContestedByLeave
 	// NotServed is that the cluster does not serve its kind.
 	NotServed
+	// OtherVersion is that it exists, and the cluster serves its kind in another API version
+	// than the content has.
+	OtherVersion
+	// Unreadable is that its CRD serves no version, so that it may exist.
+	Unreadable
 	// Misfit is that it does not fit the schema of its kind.
 	Misfit
 	// Invalid is that the API server refuses its values.
@@ -67,6 +72,7 @@ type Case struct {
 	Set     string          // the id of an ApplySet
 	Hidden  string          // what may not be read
 	Policy  string          // KIND NAME of the admission policy that refuses it
+	Served  string          // the API version in which the cluster has it
 	// Definition is the name of the CRD of the plan that defines the object's kind.
 	Definition string
 }
@@ -126,8 +132,19 @@ var rows = [causes]row{
 		return "plan with --conflicts take, or settle it there", []string{conflicts, preview.ConflictsTake}
 	},
 	NotServed: notServed,
-	Misfit:    misfit,
-	Invalid:   invalid,
+	OtherVersion: func(c Case) (string, []string) {
+		to := commandline.Add(commandline.Operator("upgrade", c.Plan.Release.Name, "REF", "-n", c.Plan.Release.Namespace), c.flags()...)
+		if c.Plan.Request.Action == preview.RequestRollback {
+			return "that revision cannot be applied any more; upgrade to content that has it as " + c.Served + ": " + to, nil
+		}
+		return "change its apiVersion in the content to " + c.Served, nil
+	},
+	Unreadable: func(c Case) (string, []string) {
+		find := c.kubectl("kubectl get crds -o custom-columns='NAME:.metadata.name,VERSIONS:.spec.versions[*].name,SERVED:.spec.versions[*].served'")
+		return "serve one of its versions again, or delete the CRD and with it all its objects, then preview again: " + find, nil
+	},
+	Misfit:  misfit,
+	Invalid: invalid,
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
 			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil

@@ -74,6 +74,7 @@ var (
 		Why: "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
 		Cases: []Case{
 			{For: "its rules are collected", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
+			{For: "its kind cannot be read", Title: "has a kind of which no version is served", Why: "The CRD is in the cluster, and serves no version: objects of the kind may exist, and can be neither read nor deleted. The record of the release keeps them, and the plan cannot be applied, whatever is accepted.", Reduce: "Serve a version of the CRD again, or delete the CRD, and with it all its objects."},
 			{For: "API ", Title: "needs an API that is not installed", Why: "The cluster has no CRD or API server for this kind, and the plan brings none: the plan cannot be applied, whatever is accepted.", Reduce: "Install first what brings the API, or plan without the object."},
 			{For: "exceeded quota", Title: "exceeds a quota", Why: "The API server refuses the object until the quota has room for it; the apply stops there.", Reduce: "Raise the quota, or free what it counts."},
 			{For: "admission ", Title: "is refused by an admission policy or webhook", Why: "The cluster refuses the object as the plan writes it; the apply stops there unless the policy or webhook allows it by then.", Reduce: "Read what the policy or webhook demands; its name is in the evidence."},
@@ -108,6 +109,16 @@ var (
 		Example: Example{
 			Title:    "ServiceMonitor op is skipped: nothing collects its metrics",
 			Evidence: "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1",
+		},
+	})
+	KindGone = row(Rule{
+		Name: "kind-gone", Level: Notice, Title: "is gone with its kind",
+		Why:    "The API server deletes all objects of a kind with its CRD. The release had this object; nothing is sent for it, and the record forgets it.",
+		Looks:  "Objects of the installed revision that the planned one does not have, of kinds that the cluster serves in no version and no CRD defines. Objects of an aggregated API count as gone too, once its APIService is.",
+		Reduce: "If the CRD should be there, install it and restore its objects before you go on.",
+		Example: Example{
+			Title:    "Rel a is gone with its kind",
+			Evidence: "demo.example.com/Rel/app/a: the cluster serves no version of demo.example.com/Rel, and no CRD defines it",
 		},
 	})
 	ForeignNamespace = row(Rule{

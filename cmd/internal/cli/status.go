@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
@@ -188,7 +189,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 			return pkg.Name == member.Package && pkg.Parameters.Certs == preview.CertsGenerated
 		}))
 	}
-	live := staticReader{p.client.Read(ctx, refs)}
+	live := staticReader{reads.Recorded(ctx, p.client, refs)}
 	var definitions []map[string]any
 	for i, r := range live.results {
 		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
@@ -237,7 +238,7 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	if object.Cause = o.Cause; o.Offender.Name != "" {
 		object.Offender = o.Offender.ID()
 	}
-	if d.Drift.Drifted() || d.Drift == install.DriftPending || d.Drift == install.DriftLeaving {
+	if d.Drift.Drifted() || d.Drift == install.DriftPending || d.Drift == install.DriftLeaving || d.Drift == install.DriftUnknown && o.Message == "" {
 		object.Message = d.Why
 	}
 	item.Drifted = item.Drifted || d.Drift.Drifted()
