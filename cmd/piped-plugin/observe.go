@@ -107,6 +107,9 @@ func (s *session) live(ctx context.Context, plan *preview.Plan, out *sdk.GetLive
 		refs = append(refs, item.Ref())
 	}
 	live := reads.Recorded(ctx, client, refs)
+	for i, r := range live {
+		refs[i] = r.Ref // in the version that is served
+	}
 	drifts, err := install.Drifts(ctx, client, s.schemas, stored, live)
 	if err != nil {
 		differ = append(differ, s.target+": "+textsafe.Line(err.Error()))

@@ -480,12 +480,12 @@ func (r *Record) namespaces(more []preview.Object) string {
 }
 
 // IsUninstall reports whether a plan removes a release: it deletes or keeps
-// every object, or removes an annotation from a plugin host. Only the objects
+// every object that is not gone with its kind, or removes an annotation from a plugin host. Only the objects
 // decide, as they are part of the digest.
 func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.ReleasesOwnership() {
+		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.ReleasesOwnership() && !o.GoneWithKind() {
 			return false
 		}
 	}

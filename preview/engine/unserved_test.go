@@ -16,7 +16,8 @@ const goingKind = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDef
 `
 
 // A kind that was served a moment ago, and of which the definition is gone when
-// its objects are read, is not served: what the release has of it is gone.
+// its objects are read, is not served: what the release has of it is gone, and the plan
+// says so.
 func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connected(t, box)
@@ -38,6 +39,15 @@ func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 			t.Fatal("the kind is still served")
 		}
 	}
+	for {
+		served, err := connected(t, box).ServedVersion(t.Context(), "going.example.com", "Going")
+		if err != nil || time.Now().After(until) {
+			t.Fatalf("served as %q: %v", served, err)
+		}
+		if served == "" {
+			break
+		}
+	}
 	if _, err := client.Kind(t.Context(), ref.APIVersion, ref.Kind); err != nil {
 		t.Fatalf("the client forgot the kind, and the test tests nothing: %v", err)
 	}
@@ -46,7 +56,7 @@ func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: "sha256:1"}, Members: []engine.InstalledObject{{Ref: ref, Package: "going"}}},
 		Apply:     preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
 	})
-	if err != nil || len(p.Objects) != 0 {
+	if err != nil || len(p.Objects) != 1 || !p.Objects[0].GoneWithKind() || len(p.Findings) == 0 || p.Findings[0].Rule != "kind-gone" {
 		t.Errorf("planned: %v, %+v", err, p)
 	}
 }

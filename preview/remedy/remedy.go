@@ -137,7 +137,7 @@ var rows = [causes]row{
 		if c.Plan.Request.Action == preview.RequestRollback {
 			return "that revision cannot be applied any more; upgrade to content that has it as " + c.Served + ": " + to, nil
 		}
-		return "change its apiVersion in the content to " + c.Served, nil
+		return "change its apiVersion in the content to " + c.Served + ", as the cluster has it: " + c.kubectl("kubectl get "+commandline.KubectlArgument(c.Object.Ref())+" -o yaml"), nil
 	},
 	Unreadable: func(c Case) (string, []string) {
 		find := c.kubectl("kubectl get crds -o custom-columns='NAME:.metadata.name,VERSIONS:.spec.versions[*].name,SERVED:.spec.versions[*].served'")

@@ -192,6 +192,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	live := staticReader{reads.Recorded(ctx, p.client, refs)}
 	var definitions []map[string]any
 	for i, r := range live.results {
+		refs[i] = r.Ref // in the version that is served
 		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
 			return item, fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
 		}
