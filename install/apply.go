@@ -67,7 +67,7 @@ func newRun(a *attempt) *applier {
 	if a.wrote == nil {
 		a.wrote = new(atomic.Bool)
 	}
-	a.sinking = new(sync.Mutex)
+	a.sinking, a.trials = new(sync.Mutex), newTrials(a)
 	r := &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 	r.beforeWait = r.saveResults
 	return r

@@ -49,6 +49,8 @@ type attempt struct {
 	versions map[string]string
 	// planned and fresh find the objects of plan and of checked by id.
 	planned, fresh objectIndex
+	// trials has the answers to dry runs of what comes with its own namespace or CRD.
+	trials *trials
 	// brought are the API groups of the plan's CRDs; nil until they are asked for.
 	brought map[string]bool
 }
@@ -236,10 +238,14 @@ func (a *attempt) bringsAPIGroup(group string) bool {
 	return a.brought[group]
 }
 
-// reviewedResult returns the object as the review's dry run showed it. It is
-// nil without a dry run, as for an adoption, whose object the former owner
-// still had: then only the planned fields are compared.
+// reviewedResult returns the object as the review's dry run showed it, or the one in the
+// object's own namespace that was compared with the review. It is nil without a dry run, as
+// for an adoption, whose object the former owner still had: then only the planned fields
+// are compared.
 func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
+	if tried := a.trials.result(o); tried != nil {
+		return tried
+	}
 	fresh := a.freshObject(o)
 	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
 		return nil

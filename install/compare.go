@@ -1,17 +1,16 @@
 package install
 
 import (
-	"encoding/base64"
 	"fmt"
 	"reflect"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // Verdict is the result of [Compare]: whether a written object is the reviewed one.
@@ -65,6 +64,7 @@ func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error
 // fields. Either all four are parsed by their schema, or none is.
 type comparison struct {
 	sealed, reviewed, before, live parsedObject
+	builtIn                        bool // the defaults of its kind are known
 }
 
 type parsedObject struct {
@@ -73,7 +73,7 @@ type parsedObject struct {
 }
 
 func newComparison(t preview.TypeConverter, w WrittenObject) (*comparison, error) {
-	c := &comparison{}
+	c := &comparison{builtIn: engine.IsBuiltIn(t, preview.RefOf(w.Sealed))}
 	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
 		if body != nil {
@@ -167,8 +167,17 @@ func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	if len(notes) > 0 {
 		return Diverged, notes, nil
 	}
-	if c.before.body == nil && !diff.Added.Empty() {
-		return Same, []string{NoteUnreviewed}, nil
+	if c.before.body != nil || diff.Added.Empty() {
+		return Same, nil, nil
+	}
+	if !c.builtIn {
+		return Same, []string{NoteUnreviewed}, nil // the defaults of its CRD are not known
+	}
+	for _, added := range defaulted.Added(defaulted.Unexplained(c.sealed.body, c.live.body)) {
+		notes = append(notes, added.Path+" was added, and the review did not show it")
+	}
+	if len(notes) > 0 {
+		return Diverged, notes, nil
 	}
 	return Same, nil, nil
 }
@@ -180,103 +189,12 @@ func equivalent(want, have parsedObject, path fieldpath.Path) bool {
 	w, wanted := lookup(want.body, path)
 	h, had := lookup(have.body, path)
 	if !wanted {
-		return had && isEmpty(h)
+		return had && defaulted.IsEmpty(h)
 	}
 	if !had {
-		return isEmpty(w)
+		return defaulted.IsEmpty(w)
 	}
-	return covers(w, h, path.String())
-}
-
-// covers reports whether have contains every value of want. Quantities and
-// base64 texts match in any notation; path is that of both values.
-func covers(want, have any, path string) bool {
-	switch w := want.(type) {
-	case map[string]any:
-		h, ok := have.(map[string]any)
-		if !ok {
-			return isEmpty(w) && have == nil
-		}
-		for key, v := range w {
-			other, has := h[key]
-			if !has && isEmpty(v) {
-				continue
-			}
-			if !has || !covers(v, other, path+"."+key) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		h, ok := have.([]any)
-		if !ok || len(h) != len(w) {
-			return isEmpty(w) && isEmpty(have)
-		}
-		for i := range w {
-			if !covers(w[i], h[i], path) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(want, have) || sameQuantity(want, have, path) || sameBytes(want, have, path)
-}
-
-// quantityPaths are the fields with quantities, which the API server rewrites
-// in canonical form ("1000m" becomes "1").
-var quantityPaths = [...]string{".limits", ".requests", ".capacity", ".hard", ".sizeLimit", ".divisor", ".default", ".max", ".min", ".minAvailable", ".storage", ".averageValue", ".overhead"}
-
-func sameQuantity(want, have any, path string) bool {
-	known := false
-	for _, part := range quantityPaths {
-		known = known || strings.Contains(path, part)
-	}
-	if !known {
-		return false
-	}
-	a, errA := resource.ParseQuantity(fmt.Sprint(want))
-	b, errB := resource.ParseQuantity(fmt.Sprint(have))
-	return errA == nil && errB == nil && a.Cmp(b) == 0
-}
-
-// sameBytes reports whether two base64 texts, one of which may have line
-// breaks, decode to the same bytes. It is false for fields that hold no base64.
-func sameBytes(want, have any, path string) bool {
-	a, okA := want.(string)
-	b, okB := have.(string)
-	if !okA || !okB || !strings.HasPrefix(path, ".data.") && !strings.HasPrefix(path, ".binaryData.") && !strings.HasSuffix(path, ".caBundle") {
-		return false
-	}
-	x, errA := base64.StdEncoding.DecodeString(a)
-	y, errB := base64.StdEncoding.DecodeString(b)
-	return errA == nil && errB == nil && string(x) == string(y)
-}
-
-// isEmpty reports whether a value is an empty one (null, false, 0, "", {} or
-// []), which the API server may omit.
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		for _, item := range v {
-			if !isEmpty(item) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
+	return defaulted.Covers(w, h, path.String())
 }
 
 // lookup returns the value at a path of a decoded object, and whether it is there.

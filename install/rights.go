@@ -17,15 +17,16 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 		return nil
 	}
 	doing := "asking the cluster for the dry runs that the review did without"
-	reasons, missing, err := engine.DryRunGate(ctx, c.plan, cluster, c.opts.Schemas)
+	now, reasons, err := engine.DryRunGate(ctx, c.plan, cluster, c.opts.Schemas)
 	switch {
 	case err != nil:
 		return c.notChecked(doing, err)
-	case len(missing) > 0:
-		return c.fail(doing, "", missingRights(c.plan, preview.Installer{Missing: missing}))
+	case len(now.Access.Installer.Missing) > 0:
+		return c.fail(doing, "", missingRights(c.plan, preview.Installer{Missing: now.Access.Installer.Missing}))
 	case len(reasons) > 0:
 		return c.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
+	c.trials.take(now)
 	return nil
 }
 

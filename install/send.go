@@ -164,7 +164,9 @@ func (r *applier) transmit(ctx context.Context, o *preview.Object, before map[st
 	case preview.ActionAdopt:
 		w, err = r.adopt(ctx, o, before)
 	default:
-		w, err = r.write(ctx, o, before)
+		if err = r.trials.now(ctx, o); err == nil {
+			w, err = r.write(ctx, o, before)
+		}
 	}
 	return w, gone, err
 }

@@ -64,6 +64,9 @@ func (r *applier) stages(ctx context.Context) error {
 		if err := r.gates(ctx, i); err != nil {
 			return err
 		}
+		if err := r.trials.ahead(ctx, i); err != nil {
+			return err
+		}
 		if err := r.stage(ctx, stage, objects); err != nil {
 			return err
 		}

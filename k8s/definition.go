@@ -17,7 +17,5 @@ func (c *Client) Definition(ctx context.Context, apiVersion, kind string) (map[s
 	if group == "" {
 		return nil, nil
 	}
-	return c.Get(ctx, preview.Ref{
-		APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: res.plural + "." + group,
-	})
+	return c.Get(ctx, preview.DefinitionRef(res.plural, group))
 }

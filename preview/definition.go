@@ -1,5 +1,11 @@
 package preview
 
+// DefinitionRef returns the reference of the CRD of a resource, such as widgets of
+// example.com.
+func DefinitionRef(plural, group string) Ref {
+	return Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plural + "." + group}
+}
+
 // ServedVersion returns the version in which objects of a CRD are read: the
 // storage version if it is served, else the first served one; empty if there is
 // none.

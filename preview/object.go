@@ -141,6 +141,14 @@ type Object struct {
 	Untried string `json:"-"`
 }
 
+// OfCopy returns the object as the API server answered to its copy, under its own name.
+func (o *Object) OfCopy() map[string]any {
+	body := WithoutVolatile(o.Copy)
+	meta := Map(body, "metadata")
+	meta["name"], meta["namespace"] = o.Name, o.Namespace
+	return body
+}
+
 // TrialNamespace is the namespace for dry runs of copies of objects whose own
 // namespace the plan creates. It exists in every cluster.
 const TrialNamespace = "default"

@@ -94,17 +94,9 @@ func (c *computation) defaults(ctx context.Context, r *request) {
 			c.open.add("what the API server adds to", "because the copy that was tried was changed by "+other, o)
 			return
 		}
-		o.Computed = fromCopy(o)
+		o.Computed = o.OfCopy()
 		c.byCopy++
 	}
-}
-
-// fromCopy returns the object as the API server answered to its copy, under its own name.
-func fromCopy(o *preview.Object) map[string]any {
-	body := preview.WithoutVolatile(o.Copy)
-	meta := preview.Map(body, "metadata")
-	meta["name"], meta["namespace"] = o.Name, o.Namespace
-	return body
 }
 
 // ofBinding returns a binding with the API groups that the API server sets in it, which
@@ -124,6 +116,25 @@ func ofBinding(o *preview.Object) map[string]any {
 		}
 	}
 	return body
+}
+
+// SeesBoth returns the ids of the objects, of those whose copy was tried in another
+// namespace, for which each webhook and policy that may change the copy sees the object
+// too. known is false if the configuration of admission may not be read.
+func SeesBoth(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster) (sees map[string]bool, known bool, err error) {
+	configured, err := readConfiguration(ctx, cluster)
+	if err != nil || len(configured.unread) > 0 {
+		return nil, false, err
+	}
+	requests, err := newRequests(ctx, p, objects, cluster, true)
+	if err != nil {
+		return nil, false, err
+	}
+	c, sees := &computation{configuration: configured}, map[string]bool{}
+	for _, r := range requests {
+		sees[r.object.ID] = c.changesCopyOnly(ctx, r) == ""
+	}
+	return sees, true, ctx.Err()
 }
 
 // changesCopyOnly returns the name of a webhook or policy that may have changed the copy

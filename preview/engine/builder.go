@@ -20,6 +20,8 @@ type builder struct {
 	schemas Schemas
 	// looksOnly: the plan is only shown, and never applied.
 	looksOnly bool
+	// again: a plan that was made before is made again, to compare the two.
+	again bool
 
 	served map[string]error
 	// definitions are the CRDs of the plan.

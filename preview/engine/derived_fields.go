@@ -22,7 +22,9 @@ import (
 // again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
-	tasks.Beside(func() { setGrants(p) }, func() { p.Cloud = cloudAccess(p) }, func() { setChanges(p) })
+	setChanges(p, schemas)
+	defer judgedAsStored(p)()
+	tasks.Beside(func() { setGrants(p) }, func() { p.Cloud = cloudAccess(p) })
 	p.Access.Wildcards = builtInWildcards(p)
 	p.Images = p.NamedImages()
 	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })
@@ -61,17 +63,17 @@ func relatedImages(p *preview.Plan) []string {
 	return out
 }
 
-func setChanges(p *preview.Plan) {
+func setChanges(p *preview.Plan, schemas Schemas) {
 	_ = tasks.Each(len(p.Objects), len(p.Objects), func(i int) error {
-		p.Objects[i].Changes = changes(&p.Objects[i])
+		p.Objects[i].Changes = changes(schemas, &p.Objects[i])
 		return nil
 	})
 }
 
 // changes returns the differences between the live object and the result of the dry
-// run, or the planned object if there is no result. It is nil for a create, because
-// everything in it is new, and for actions that change no field.
-func changes(o *preview.Object) []preview.Change {
+// run, or the planned object if there is no result. Those of a create are what admission
+// adds, because everything else in it is new. It is nil for actions that change no field.
+func changes(schemas Schemas, o *preview.Object) []preview.Change {
 	if o.Planned == nil {
 		return nil
 	}
@@ -80,6 +82,8 @@ func changes(o *preview.Object) []preview.Change {
 		after = o.Planned
 	}
 	switch o.Action {
+	case preview.ActionCreate:
+		return additions(schemas, o)
 	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionPatch:
 		return diff.Changes(o.LiveBody, after)
 	}

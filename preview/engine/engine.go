@@ -70,6 +70,7 @@ type Options struct {
 	LooksOnly bool
 
 	factsOnly bool // leave out reads that only serve the display
+	again     bool // the plan is made again from the recorded content of one
 }
 
 // Installed is the installed state of a release, from its newest record.
@@ -185,6 +186,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		FailureRollback: rollback.RestoredObjects(old.FailureRollback),
 		ReleaseOptions:  old.ReleaseOptions, OptionChanges: old.OptionChanges,
 	}
+	made := createdNamespaces(old)
 	for i := range old.Objects {
 		o := &old.Objects[i]
 		if isOwnNamespace(old, o) && o.Planned != nil {
@@ -197,13 +199,27 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
 			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Format: o.Format, Planned: o.Planned,
 		}
+		if made[o.Namespace] && mode == preview.ReadDryRun {
+			fresh.Result, fresh.ResultBody = o.Result, o.ResultBody // of its copy, for want of a right to try one
+		}
 		p.Objects = append(p.Objects, fresh)
 	}
-	opts.StageTimeout, opts.factsOnly = commonTimeout(old), true
+	opts.StageTimeout, opts.factsOnly, opts.again = commonTimeout(old), true, true
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// createdNamespaces returns the names of the Namespaces that the plan creates.
+func createdNamespaces(p *preview.Plan) map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Is(preview.KindNamespace) && o.Action == preview.ActionCreate {
+			out[o.Name] = true
+		}
+	}
+	return out
 }
 
 // plan completes p: it decides the actions, derives the other fields and computes the
@@ -216,7 +232,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		cluster = log
 	}
 	d := newBuilder(p, cluster, opts.Schemas, opts.Progress)
-	d.looksOnly = opts.LooksOnly
+	d.looksOnly, d.again = opts.LooksOnly, opts.again
 	if opts.Installed.Hidden {
 		d.hideRecord()
 		log.Forbid(preview.Right{Verb: "get", Resource: "secrets", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)})

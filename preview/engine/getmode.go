@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -62,10 +63,10 @@ func (d dryRunner) mergeAll(ctx context.Context, pending []int) ([]preview.DryRu
 const maxMerges = 8
 
 // DryRunGate sends the dry runs for a plan that was made by reads alone (ReadGet). It
-// returns every reason why applying would differ from the plan, and the permissions
-// that the user lacks. Nothing is persisted.
-func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (reasons []string, missing []preview.MissingRight, err error) {
-	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, Options{Schemas: schemas})
+// returns the plan with them, and every reason why applying would differ from the plan.
+// Nothing is persisted.
+func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (now *preview.Plan, reasons []string, err error) {
+	now, err = recheck(ctx, reviewed, preview.ReadDryRun, cluster, Options{Schemas: schemas})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,7 +96,39 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 			}
 		}
 	}
-	return reasons, now.Access.Installer.Missing, nil
+	more, err := addedSince(ctx, reviewed, now, cluster, schemas)
+	return now, append(reasons, more...), err
+}
+
+// addedSince returns what the dry runs of a plan add to the objects of the same plan made
+// by reads alone, besides the defaults of the API server.
+func addedSince(ctx context.Context, reviewed, now *preview.Plan, cluster Cluster, schemas Schemas) ([]string, error) {
+	var objects []*preview.Object
+	for i := range now.Objects {
+		o := &now.Objects[i]
+		if o.ResultBody != nil && o.Planned != nil && (o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate) {
+			objects = append(objects, o)
+		}
+	}
+	definitions, err := Definitions(ctx, now, objects, cluster, schemas)
+	if err != nil {
+		return nil, err
+	}
+	was := reviewed.ObjectsByID()
+	var reasons []string
+	for _, o := range objects {
+		shown := o.Planned
+		if before := was[o.ID]; before != nil && before.ResultBody != nil {
+			shown = before.ResultBody
+		}
+		if body := definitions.Defaulted(shown); body != nil {
+			shown = body
+		}
+		for _, c := range defaulted.Unexplained(shown, o.ResultBody) {
+			reasons = append(reasons, fmt.Sprintf("%s: admission of the cluster changes what was reviewed: %s", o.ID, changeText(c)))
+		}
+	}
+	return reasons, nil
 }
 
 // sameEffect reports whether the action after a dry run agrees with that after a merge:

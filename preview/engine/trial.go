@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/admission"
+	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
 )
 
 // tryElsewhere finds invalid objects in a namespace that the plan itself creates. Their
@@ -14,11 +16,14 @@ import (
 // run into a namespace that exists: nothing is persisted, no quota is used, and
 // webhooks are called as for any dry run.
 //
-// Of the answer only one thing decides: whether the object itself is invalid, which it
-// then is in every namespace. The result is no fact, as admission plugins, policies and
-// webhooks may differ by namespace; package admission shows the defaults in it. So a
-// valid object has the same facts whether it was tried or not, and a reviewer who may
-// not create anything there gets the same digest as one who may.
+// Of the answer two things decide. An object that is invalid is so in every namespace. And
+// what the answer has beside the object and the API server's own defaults was added by
+// admission, which does the same in the namespace of the object where it selects it: then
+// the answer is its result, which is shown, judged and sealed as that of an object whose
+// namespace exists. In a cluster without such admission an object has the same facts
+// whether it was tried or not, so that a reviewer who may not create anything in the trial
+// namespace gets the same digest as one who may. Apply tries each object once more in its
+// own namespace, when that is there.
 func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	var absent []int
 	for i := range d.plan.Objects {
@@ -30,8 +35,42 @@ func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.try(ctx, taken, func(o *preview.Object) string { return preview.TrialName(o.ID) })
-	return err
+	if _, err = d.try(ctx, taken, func(o *preview.Object) string { return preview.TrialName(o.ID) }); err != nil {
+		return err
+	}
+	return d.sealAdditions(ctx, absent)
+}
+
+// sealAdditions takes the answer to the copies of objects that admission added something to
+// as the results of the objects. It leaves out what is added to the copy alone, and bare
+// Pods, to which plugins of the API server add what its own namespace says.
+func (d dryRunner) sealAdditions(ctx context.Context, tried []int) error {
+	var changed []*preview.Object
+	for _, i := range tried {
+		o := &d.plan.Objects[i]
+		if o.Copy != nil && o.Action == preview.ActionCreate && !o.Is(preview.KindPod) && IsBuiltIn(d.schemas, o.Ref()) &&
+			len(defaulted.Unexplained(o.Planned, o.OfCopy())) > 0 {
+			changed = append(changed, o)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	sees, known, err := admission.SeesBoth(ctx, d.plan, changed, d.cluster)
+	if err != nil {
+		return err
+	}
+	for _, o := range changed {
+		// Whether a saved plan holds is decided by what is known: the object's own
+		// namespace has the last word.
+		if known && !sees[o.ID] || !known && d.again {
+			continue
+		}
+		if err := d.decideFromResult(o, o.OfCopy()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // comesWithNamespace reports whether an object of a served kind is created in a

@@ -34,6 +34,16 @@ var (
 		Looks:  "Webhooks, conversion webhooks of CustomResourceDefinitions with several versions, and APIServices that call a Service, have no caBundle and no annotation by which a controller fills one in. One finding for each package.",
 		When:   "A warning; info where a ServiceAccount of the plan may update each of these objects, as a job that fills the caBundle in.",
 	})
+	AdmissionAdds = row(Rule{
+		Name: "admission-adds", Level: Medium, Title: "is changed by admission of the cluster",
+		Why:    "A webhook or an admission policy of the cluster changes the object when it is created: the evidence lists the fields that the package does not set so. They are judged, approved and compared like the package's own content.",
+		Reduce: "Look at the mutating webhooks and admission policies of the cluster, and at the namespaces and objects that they select.",
+		Looks:  "Objects of built-in kinds that are created, whose dry run answers with more than what is sent and the API server's own defaults. Where the namespace comes with the plan, it is a dry run of a copy in namespace default.",
+		Example: Example{
+			Of:       "Deployment web",
+			Evidence: "apps/Deployment/demo/web: .spec.template.spec.hostNetwork: true",
+		},
+	})
 	AdmissionBinding = row(Rule{
 		Name: "admission-binding", Level: Critical, Title: "puts an admission policy into effect for other users",
 		Why:    "An admission policy has no effect until it is bound; the binding decides which requests it refuses or changes, and with which parameters.",
