@@ -166,6 +166,9 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	if c.namespace != nil {
 		cluster = &clusterWithoutNamespace{Cluster: c.cluster, object: c.ownNamespace()}
 	}
+	if err := c.mayLook(ctx); err != nil {
+		return c.fail(doing, "", err)
+	}
 	now, err := engine.Recheck(ctx, c.plan, cluster, c.opts.Schemas)
 	if err != nil {
 		return c.notChecked(doing, err)

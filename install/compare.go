@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // Verdict is the result of [Compare]: whether a written object is the reviewed one.
@@ -73,7 +72,7 @@ type parsedObject struct {
 }
 
 func newComparison(t preview.TypeConverter, w WrittenObject) (*comparison, error) {
-	c := &comparison{builtIn: engine.IsBuiltIn(t, preview.RefOf(w.Sealed))}
+	c := &comparison{builtIn: preview.BuiltInGroup(preview.RefOf(w.Sealed).Group())}
 	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
 		if body != nil {

@@ -297,6 +297,42 @@ func TestClusterInstallerRoleSuffices(t *testing.T) {
 	}
 }
 
+// TestClusterEachRightToLookIsAskedFirst: without the right to read any one of the objects
+// that a plan writes, in either way of reading the cluster, nothing is written and the right
+// is named, also where the plan brings the kind, so that it was never read.
+func TestClusterEachRightToLookIsAskedFirst(t *testing.T) {
+	w := newWorld(t, "right-to-look")
+	content := w.agent(t, "v1", "get", fmt.Sprintf("{apiVersion: %s.example.com/v1, kind: Agent, metadata: {name: one}, spec: {size: 1}}", w.release.Name))
+	l := newLimited(t, w, w.plan(t, content))
+	plans := []*preview.Plan{l.plan(t, content), l.planGet(t, content)}
+	looked := map[string]bool{}
+	looks := installer.Looks(plans[0], w.plural(t))
+	for _, right := range l.rights() {
+		if !slices.ContainsFunc(looks, func(r preview.Right) bool {
+			r.Namespace = right.Namespace // rights in a namespace that comes with the plan are those in all
+			return r == right
+		}) {
+			continue
+		}
+		l.without(t, right)
+		l.await(t, right, false)
+		for _, plan := range plans {
+			looked[right.Resource] = true
+			if err := l.apply(t, plan); err == nil || !namesRight(err.Error(), right) {
+				t.Errorf("%s, without %q: %v", plan.ReadMode, right, err)
+			}
+		}
+		l.without(t, preview.Right{})
+		l.await(t, right, true)
+	}
+	if wrote := l.writes(t); len(wrote) > 0 || !looked["agents"] || len(looked) < 5 {
+		t.Errorf("with a right less, of %v, it wrote %v", looked, wrote)
+	}
+	if err := l.apply(t, plans[0]); err != nil {
+		t.Error(err)
+	}
+}
+
 // onlyForRecovery are the rights to read what the tool itself writes: they are
 // used after an interruption or a lost answer, and for the parts of large plans.
 func (l *limited) onlyForRecovery(right preview.Right) bool {

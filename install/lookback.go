@@ -52,7 +52,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 		entry := r.record.Object(o.ID)
 		entry.State, entry.Message = record.StateDiverged, what
 		r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: what})
-		if stopsOnDivergence(o) || result.Body == nil || !isCustom(o) {
+		if stopsOnDivergence(o) || result.Body == nil || preview.BuiltInGroup(o.Ref().Group()) {
 			stops = append(stops, o.ID+": "+what)
 		}
 	}
@@ -80,12 +80,6 @@ func (r *applier) mustMatchReview(o *preview.Object) bool {
 	default:
 		return slices.Contains([]record.ObjectState{record.StateApplied, record.StateWaiting, record.StateReady}, entry.State)
 	}
-}
-
-// isCustom reports whether an object is a custom resource.
-func isCustom(o *preview.Object) bool {
-	group := o.Ref().Group()
-	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
 // unseenError returns the error of a run that has written everything, but could

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
@@ -28,6 +29,31 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 	}
 	c.trials.take(now)
 	return nil
+}
+
+// mayLook returns an error if the user may not read an object that the plan writes. A plan
+// that was made with dry runs has asked that already; one made by reads alone asks nothing.
+func (c *checker) mayLook(ctx context.Context) error {
+	if c.plan.ReadMode != preview.ReadGet {
+		return nil
+	}
+	looks := installer.Looks(c.plan, func(apiVersion, kind string) string {
+		name, _ := c.cluster.Plural(ctx, apiVersion, kind) // of what is not served yet, its CRD names it
+		return name
+	})
+	var lacking []preview.Right
+	for i, answer := range c.cluster.May(ctx, looks) {
+		switch {
+		case answer.Err != nil && !preview.Answered(answer.Err):
+			return fmt.Errorf("asking whether you may %s: %w", looks[i], answer.Err)
+		case answer.Err == nil && !answer.Allowed:
+			lacking = append(lacking, looks[i])
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	return missingRights(c.plan, preview.Installer{Unread: lacking})
 }
 
 // DeniedError returns an error for a plan that the API server would refuse even if

@@ -132,7 +132,7 @@ func (t *trials) ready(ctx context.Context, at int) ([]*preview.Object, error) {
 		return nil, nil
 	}
 	var err error
-	if t.definitions, err = engine.Definitions(ctx, t.plan, all, t.cluster, t.opts.Schemas); err != nil {
+	if t.definitions, err = engine.Definitions(ctx, t.plan, all, t.cluster); err != nil {
 		return nil, t.noAnswerError("reading the CRDs of what is created", "", err)
 	}
 	return all, nil

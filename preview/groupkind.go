@@ -96,3 +96,17 @@ func (r Ref) GroupKind() GroupKind {
 
 // GroupKind returns the kind of the object.
 func (o *Object) GroupKind() GroupKind { return o.Ref().GroupKind() }
+
+// BuiltInGroup reports whether the kinds of an API group are the API server's own, so that
+// no CRD defines them.
+func BuiltInGroup(group string) bool {
+	switch group {
+	case "", "apps", "autoscaling", "batch", "extensions", "policy",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
+		"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io",
+		"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
+		"scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io":
+		return true
+	}
+	return false
+}

@@ -53,17 +53,11 @@ func changeText(c preview.Change) string {
 
 // additions returns what admission changed in an object that is created, by its dry run.
 // Of custom resources nothing is known of the defaults in a CRD of the cluster.
-func additions(schemas Schemas, o *preview.Object) []preview.Change {
-	if o.Action != preview.ActionCreate || o.Planned == nil || o.ResultBody == nil || !IsBuiltIn(schemas, o.Ref()) {
+func additions(o *preview.Object) []preview.Change {
+	if o.Action != preview.ActionCreate || o.Planned == nil || o.ResultBody == nil || !preview.BuiltInGroup(o.Ref().Group()) {
 		return nil
 	}
 	return defaulted.Unexplained(o.Planned, o.ResultBody)
-}
-
-// IsBuiltIn reports whether a kind is one of the API server's own.
-func IsBuiltIn(t preview.TypeConverter, ref preview.Ref) bool {
-	_, err := t.Typed(map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind})
-	return err == nil
 }
 
 // judgedAsStored makes the planned bodies of created objects that admission changes those
@@ -87,12 +81,12 @@ func judgedAsStored(p *preview.Plan) (restore func()) {
 // Definitions returns the CRDs of the plan, and those of the cluster that other objects are
 // custom resources of: what a schema sets by default is not added by admission. A CRD that
 // may not be read is left out.
-func Definitions(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster, schemas Schemas) (*schema.Index, error) {
+func Definitions(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster) (*schema.Index, error) {
 	bodies := preview.PlannedBodies(p.Objects)
 	index := schema.NewIndex(slices.Values(bodies))
 	var refs []preview.Ref
 	for _, o := range objects {
-		if index.Definition(o.Ref()) != nil || IsBuiltIn(schemas, o.Ref()) {
+		if index.Definition(o.Ref()) != nil || preview.BuiltInGroup(o.Ref().Group()) {
 			continue
 		}
 		plural, err := cluster.Plural(ctx, o.APIVersion, o.Kind)

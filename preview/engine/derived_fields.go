@@ -22,7 +22,7 @@ import (
 // again.
 func derive(p *preview.Plan, schemas Schemas) error {
 	p.SetContested()
-	setChanges(p, schemas)
+	setChanges(p)
 	defer judgedAsStored(p)()
 	tasks.Beside(func() { setGrants(p) }, func() { p.Cloud = cloudAccess(p) })
 	p.Access.Wildcards = builtInWildcards(p)
@@ -63,9 +63,9 @@ func relatedImages(p *preview.Plan) []string {
 	return out
 }
 
-func setChanges(p *preview.Plan, schemas Schemas) {
+func setChanges(p *preview.Plan) {
 	_ = tasks.Each(len(p.Objects), len(p.Objects), func(i int) error {
-		p.Objects[i].Changes = changes(schemas, &p.Objects[i])
+		p.Objects[i].Changes = changes(&p.Objects[i])
 		return nil
 	})
 }
@@ -73,7 +73,7 @@ func setChanges(p *preview.Plan, schemas Schemas) {
 // changes returns the differences between the live object and the result of the dry
 // run, or the planned object if there is no result. Those of a create are what admission
 // adds, because everything else in it is new. It is nil for actions that change no field.
-func changes(schemas Schemas, o *preview.Object) []preview.Change {
+func changes(o *preview.Object) []preview.Change {
 	if o.Planned == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func changes(schemas Schemas, o *preview.Object) []preview.Change {
 	}
 	switch o.Action {
 	case preview.ActionCreate:
-		return additions(schemas, o)
+		return additions(o)
 	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionPatch:
 		return diff.Changes(o.LiveBody, after)
 	}

@@ -96,13 +96,13 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 			}
 		}
 	}
-	more, err := addedSince(ctx, reviewed, now, cluster, schemas)
+	more, err := addedSince(ctx, reviewed, now, cluster)
 	return now, append(reasons, more...), err
 }
 
 // addedSince returns what the dry runs of a plan add to the objects of the same plan made
 // by reads alone, besides the defaults of the API server.
-func addedSince(ctx context.Context, reviewed, now *preview.Plan, cluster Cluster, schemas Schemas) ([]string, error) {
+func addedSince(ctx context.Context, reviewed, now *preview.Plan, cluster Cluster) ([]string, error) {
 	var objects []*preview.Object
 	for i := range now.Objects {
 		o := &now.Objects[i]
@@ -110,7 +110,7 @@ func addedSince(ctx context.Context, reviewed, now *preview.Plan, cluster Cluste
 			objects = append(objects, o)
 		}
 	}
-	definitions, err := Definitions(ctx, now, objects, cluster, schemas)
+	definitions, err := Definitions(ctx, now, objects, cluster)
 	if err != nil {
 		return nil, err
 	}

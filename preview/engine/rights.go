@@ -31,8 +31,13 @@ func (d rights) installerRights(ctx context.Context) error {
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
 	needed := installer.Needed(&p, d.plural(ctx))
-	reads := slices.DeleteFunc(slices.Clone(needed), func(r preview.Right) bool { return r.Verb != "get" })
-	rights := slices.DeleteFunc(needed, func(r preview.Right) bool { return r.Verb == "get" })
+	looks := installer.Looks(&p, d.plural(ctx))
+	looked := map[preview.Right]bool{}
+	for _, r := range looks {
+		looked[r] = true
+	}
+	reads := slices.DeleteFunc(slices.Clone(needed), func(r preview.Right) bool { return r.Verb != "get" || looked[r] })
+	rights := append(slices.DeleteFunc(needed, func(r preview.Right) bool { return r.Verb == "get" }), looks...)
 	d.Report("checking your permissions (%d)", len(rights))
 	lacking, err := d.filterMissing(ctx, rights)
 	if err != nil {

@@ -48,7 +48,7 @@ func (d dryRunner) sealAdditions(ctx context.Context, tried []int) error {
 	var changed []*preview.Object
 	for _, i := range tried {
 		o := &d.plan.Objects[i]
-		if o.Copy != nil && o.Action == preview.ActionCreate && !o.Is(preview.KindPod) && IsBuiltIn(d.schemas, o.Ref()) &&
+		if o.Copy != nil && o.Action == preview.ActionCreate && !o.Is(preview.KindPod) && preview.BuiltInGroup(o.Ref().Group()) &&
 			len(defaulted.Unexplained(o.Planned, o.OfCopy())) > 0 {
 			changed = append(changed, o)
 		}

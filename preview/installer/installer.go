@@ -47,6 +47,9 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			n.add(o.APIVersion, o.Kind, o.Namespace, preview.TrialName(o.ID), "create", "patch")
 		}
 	}
+	for _, ref := range defaultingCRDs(p, n.plural) {
+		n.add(ref.APIVersion, ref.Kind, "", ref.Name, "get")
+	}
 	for _, ref := range p.Gone {
 		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
 	}
@@ -68,6 +71,46 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		n.addCleanup(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
+}
+
+// Looks returns the permissions to read the objects that the plan leaves in the cluster.
+// Apply reads each when everything is written, and without one of these rights it would
+// fail there.
+func Looks(p *preview.Plan, plural Plural) []preview.Right {
+	n := &rightSet{plural: fallbackPlural(p, plural)}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Planned != nil && (o.Action.Writes() || o.Action == preview.ActionUnchanged) {
+			n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "get")
+		}
+	}
+	for _, ref := range defaultingCRDs(p, n.plural) {
+		n.add(ref.APIVersion, ref.Kind, "", ref.Name, "get")
+	}
+	return n.sorted()
+}
+
+// defaultingCRDs returns the CRDs of the cluster whose schemas tell what of a custom
+// resource is a default: of those in namespaces that the plan creates, which are tried
+// there before they are written.
+func defaultingCRDs(p *preview.Plan, plural Plural) []preview.Ref {
+	made := map[string]bool{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Is(preview.KindNamespace) && o.Action == preview.ActionCreate {
+			made[o.Name] = true
+		}
+	}
+	var refs []preview.Ref
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Action != preview.ActionCreate || !made[o.Namespace] || preview.BuiltInGroup(o.Ref().Group()) || brings(p, o.Ref()) {
+			continue
+		}
+		if ref := preview.DefinitionRef(plural(o.APIVersion, o.Kind), o.Ref().Group()); !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
 }
 
 // addRevisionReads adds the permissions to read the plan of an earlier revision.
