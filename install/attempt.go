@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
 // attempt is the state that the parts of a run (checker, writer, waiter) share:
@@ -170,6 +171,9 @@ func (a *attempt) fail(doing, next string, err error) *Error {
 			next = "part of the plan was applied; fix the cause, then " + a.resumeAdvice()
 		}
 	}
+	if way := a.wayOut(err); way != "" {
+		next = way
+	}
 	e := asError(kind, doing, next, err)
 	if a.hasSent() && e.Kind != Interrupted {
 		// A refusal after a write is a failure: the target changed.
@@ -178,6 +182,27 @@ func (a *attempt) fail(doing, next string, err error) *Error {
 		return &changed
 	}
 	return e
+}
+
+// wayOut says how to end the refusals of an admission policy or webhook that refuses
+// requests of the run itself, where the release has such objects, which are likely to be
+// the cause; empty for other errors. No policy and no webhook is asked about these kinds.
+func (a *attempt) wayOut(err error) string {
+	if reason := preview.ReasonOf(err); reason != preview.ReasonPolicy && reason != preview.ReasonWebhook {
+		return ""
+	}
+	var names []string
+	for i := range a.plan.Objects {
+		if o := &a.plan.Objects[i]; o.Action == preview.ActionDelete && o.Is(preview.KindValidatingAdmissionPolicyBinding,
+			preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration) {
+			names = append(names, strings.ToLower(o.Kind)+"/"+o.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	remove := commandline.Add(commandline.Join(append([]string{"kubectl", "delete"}, names...)...), commandline.Flags(a.plan.Request.Flags, commandline.Connection)...)
+	return "the release's own policy or webhook may be what refuses it, and none is asked about itself: " + remove + "; then run the command again"
 }
 
 func (a *attempt) emit(e Event) {

@@ -17,7 +17,7 @@ var (
 		Object:      "rbac.authorization.k8s.io/ClusterRole/-/reader",
 		Fingerprint: preview.FindingFingerprint("rbac-secrets-read", "grant"),
 	}
-	warning = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.FindingFingerprint("image-by-tag", "x")}
+	warning  = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.FindingFingerprint("image-by-tag", "x")}
 	unjudged = preview.Finding{
 		ID: "unknown-kind/example.com/Thing/ns/x", Rule: "unknown-kind", Severity: preview.NotKnown, Title: "Thing x: is of a kind that is not known",
 		Object: "example.com/Thing/ns/x", Fingerprint: preview.FindingFingerprint("unknown-kind", "x"),

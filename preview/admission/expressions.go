@@ -2,6 +2,8 @@ package admission
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/cel-go/cel"
@@ -34,13 +36,16 @@ func (e expression) ReturnTypes() []*cel.Type { return e.types }
 // use the parameters of a policy, do not compile here.
 type conditions struct {
 	compiled func() policycel.ConditionEvaluator // nil without expressions
+	// authorized is set where an expression asks the API server's authorizer.
+	authorized bool
 }
 
 func newConditions(texts []string, variables []admissionv1.Variable) conditions {
 	if len(texts) == 0 {
 		return conditions{}
 	}
-	return conditions{sync.OnceValue(func() policycel.ConditionEvaluator {
+	authorized := slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "authorizer") })
+	return conditions{authorized: authorized, compiled: sync.OnceValue(func() policycel.ConditionEvaluator {
 		compiler, err := policycel.NewCompositedCompiler(baseEnvironment())
 		if err != nil {
 			return nil // the environment is compiled in; a test evaluates expressions with it

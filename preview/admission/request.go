@@ -46,6 +46,9 @@ func (t *target) labels() map[string]string {
 func (t *target) versioned() *admission.VersionedAttributes {
 	out := &admission.VersionedAttributes{Attributes: t.Attributes, VersionedKind: t.GetKind()}
 	out.VersionedObject.Set(&unstructured.Unstructured{Object: preview.CloneBody(t.body())})
+	if t.GetOperation() == admission.Update {
+		out.VersionedOldObject.Set(&unstructured.Unstructured{Object: preview.CloneBody(t.body())})
+	}
 	return out
 }
 

@@ -2,11 +2,13 @@ package risk
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	apiadmission "github.com/kubectl-operator/kubectl-operator/preview/admission"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/intercept"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -22,6 +24,7 @@ func admissionRules() []entry {
 		{Rule: rules.WebhookChangesObjects, object: interceptMatch(changesOthers)},
 		{Rule: rules.AdmissionPolicy, object: admissionPolicy},
 		{Rule: rules.AdmissionBinding, object: admissionBinding},
+		{Rule: rules.AdmissionOutage, object: admissionOutage},
 	}
 }
 
@@ -384,6 +387,39 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 		switches += " of the cluster"
 	}
 	return level, []string{switches + ": " + strings.Join(lines, ", ")}
+}
+
+// admissionOutage matches admission policies and webhooks that refuse, or while they do not
+// answer have refused, the requests of nodes and of the control plane.
+func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
+	var lines []string
+	switch {
+	case o.Planned == nil:
+	case isWebhook(o):
+		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
+			if stopped := apiadmission.StoppedByWebhook(context.Background(), webhook); len(stopped) > 0 {
+				lines = append(lines, "webhook "+preview.String(webhook, "name")+": while it does not answer, the API server refuses "+wording.Series(stopped, "and"))
+			}
+		}
+	case o.Is(preview.KindValidatingAdmissionPolicy):
+		var bindings []map[string]any
+		for _, b := range c.around.bound[string(o.GroupKind())+"Binding/"+o.Name] {
+			bindings = append(bindings, b.Planned)
+		}
+		lines = refusedLine(apiadmission.RefusedByPolicy(context.Background(), o.Planned, bindings))
+	case o.Is(preview.KindValidatingAdmissionPolicyBinding):
+		if body, ours := c.policyBody(boundPolicy(o)); body != nil && !ours {
+			lines = refusedLine(apiadmission.RefusedByPolicy(context.Background(), body, []map[string]any{o.Planned}))
+		}
+	}
+	return None, lines
+}
+
+func refusedLine(refused []string) []string {
+	if len(refused) == 0 {
+		return nil
+	}
+	return []string{"refuses " + wording.Series(refused, "and")}
 }
 
 // boundPolicy returns the policy that a binding of one names.

@@ -172,6 +172,9 @@ var objectCases = []struct {
 		pod("volumes: [{name: v, secret: {secretName: keys}}], ", "image: c"),
 		strings.Replace(pod("volumes: [{name: v, secret: {secretName: keys}}], ", "image: c"), "namespace: app", "namespace: shop", 1) + "---\n{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: shop}}\n",
 	}},
+	{"admission-outage", preview.Critical, webhook("Validating", "clientConfig: {service: {namespace: app, name: s}}, rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*']}]"), []string{
+		webhook("Validating", "clientConfig: {service: {namespace: app, name: s}}, rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*']}], failurePolicy: Ignore"),
+	}},
 	{"binding-cluster-admin", preview.Critical, toRole("cluster-admin", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
 	{"binding-admin", preview.Critical, toRole("edit", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
 	{"binding-masters", preview.Critical, toRole("x", "{kind: Group, name: 'system:masters'}"), []string{toRole("x", "{kind: User, name: 'system:masters'}")}},

@@ -110,14 +110,14 @@ var (
 		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
 	ObjectsByChance = row(Rule{
-		Name: "objects-by-chance", Level: NotKnown, Title: "may make objects that are not in this review",
+		Name: "objects-by-chance", Level: NotKnown, Title: mayMakeMore,
 		Why:    "What the package makes depends on a clock or a random source: at another time, or with another random value, it makes objects that are not in this review.",
 		Reduce: "Render the package with values that leave nothing to a clock or to chance, or do not install it.",
 		Looks:  "Whether a second rendering of the same content, 400 days later and with other random values, makes further objects; and whether templates ask a clock, or for a random number or order, of which nothing that they make shows the answer.",
 		Text:   "only a second rendering makes this object: whether it exists comes from a clock or a random source",
 	}.example("rbac.authorization.k8s.io/ClusterRoleBinding/-/op"))
 	ObjectsByLookup = row(Rule{
-		Name: "objects-by-lookup", Level: NotKnown, Title: "may make objects that are not in this review",
+		Name: "objects-by-lookup", Level: NotKnown, Title: mayMakeMore,
 		Why:    "Templates decide by objects of the cluster what they make, and none was asked: against one, the package may make objects that are not in this review.",
 		Reduce: "Preview against the cluster.",
 		Looks:  "Lookups of templates, where no cluster was asked. Left out are those of the package's own objects, and of Secrets and ConfigMaps by name in the release's namespace, where the package makes the same objects whether or not they exist.",
@@ -158,6 +158,8 @@ var (
 		Example: Example{Of: "Secret op:", Evidence: "core/Secret/app/op: .data.password comes from a clock or a random source: a second rendering gave another value"},
 	})
 )
+
+const mayMakeMore = "may make objects that are not in this review"
 
 // CertificateProvider says what a provider of certificates means for webhooks.
 func CertificateProvider(certs string) string {

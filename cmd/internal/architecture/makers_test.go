@@ -64,6 +64,7 @@ var makers = map[string][2]string{
 	"cmd/internal/requestfile joined":                    {ofRefusals, "a directory without objects, as a request file"},
 	"cmd/piped-plugin stageRun.plan":                     {"TestClusterSignedApprovalsAreRequired"},
 	"install DeniedError":                                {"TestClusterExceededQuotaIsNoMissingRight"}, // opens an editor; compared with the quota's name
+	"install attempt.wayOut":                             {ofRefusals, "an uninstall that the release's own policy refuses"},
 	"install quotaAdvice":                                {"TestClusterExceededQuotaIsNoMissingRight"}, // the same command
 	"install writer.addLockAdvice":                       {ofRefusals, "a rollout that failed"},        // the same command
 	"install waiter.rolloutError":                        {ofRefusals, "a rollout that failed"},

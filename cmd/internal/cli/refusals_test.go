@@ -255,6 +255,15 @@ func refusals() []refusal {
 			then: `kubectl $C delete -f policy.yaml`,
 		},
 		{
+			name: "an uninstall that the release's own policy refuses",
+			before: `mkdir -p freeze && sed s/SPACE/NS/ frozen.yaml >freeze/a.yaml && kubectl operator install ./freeze web -n NS $C --yes &&
+kubectl $C patch validatingadmissionpolicybinding freeze --type=merge -p '{"spec":{"validationActions":["Deny"]}}' &&
+for try in $(seq 300); do printf '{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: probe, namespace: NS}}' | kubectl $C create --dry-run=server -f - 2>&1 | grep -q frozen && break; done`,
+			line: `kubectl operator uninstall web -n NS $C --yes`,
+			says: `none is asked about itself: (kubectl delete validatingadmissionpolicybinding/freeze .*?--context=\S+); then run`, shows: `deleted`,
+			then: `for try in $(seq 300); do kubectl operator uninstall web -n NS $C --yes && break; done`,
+		},
+		{
 			name:   "a history that does not hold, by the advice of its finding",
 			before: `kubectl operator install ./one web -n NS $C --yes && kubectl operator upgrade web ./two -n NS $C --yes && kubectl $C delete secret kubectl-operator.web.v1.0 -n NS`,
 			line:   `kubectl operator uninstall web -n NS $C --preview`,
@@ -323,6 +332,18 @@ spec:
 	"unserved/a.yaml": "apiVersion: apps/v1\nkind: Mongodb\nmetadata: {name: a}\n",
 	"bound/a.yaml":    "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: a}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: nosuch}\nsubjects: [{kind: ServiceAccount, name: a}]\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n",
 	"refused/a.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: refused}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a}\n",
+	"frozen.yaml": `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: freeze}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [coordination.k8s.io], apiVersions: ["*"], operations: [CREATE, UPDATE], resources: [leases]}]}
+  validations: [{expression: "false", message: it is frozen}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: freeze}
+spec: {policyName: freeze, validationActions: [Audit], matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: SPACE}}}}
+`,
 	"policy.yaml": `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata: {name: never}

@@ -1,0 +1,133 @@
+package admission
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authentication/user"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// vital is a request without which a cluster stops.
+type vital struct {
+	what      string // as a review names it
+	heartbeat bool   // it comes every few seconds, and a node or controller counts as gone without it
+	to        *target
+}
+
+// vitalRequests returns requests that every cluster makes all the time, as their usual
+// senders make them.
+var vitalRequests = sync.OnceValue(func() []vital {
+	const node = "system:node:node-1"
+	lease := func(holder string) string {
+		return "spec: {holderIdentity: " + holder + ", leaseDurationSeconds: 40, renewTime: '2026-01-01T00:00:00.000000Z'}"
+	}
+	return []vital{
+		{"heartbeats of nodes", true, vitalRequest("leases", "", admission.Update, node, "system:nodes",
+			"{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: node-1, namespace: kube-node-lease}, "+lease("node-1")+"}")},
+		{"the status of nodes", true, vitalRequest("nodes", "status", admission.Update, node, "system:nodes",
+			"{apiVersion: v1, kind: Node, metadata: {name: node-1, labels: {kubernetes.io/hostname: node-1, kubernetes.io/os: linux}}, spec: {}, status: {conditions: [{type: Ready, status: 'True'}]}}")},
+		{"the election of controllers", true, vitalRequest("leases", "", admission.Update, "system:kube-controller-manager", "",
+			"{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: kube-controller-manager, namespace: kube-system}, "+lease("master-1")+"}")},
+		{"new pods of kube-system", false, vitalRequest("pods", "", admission.Create, "system:serviceaccount:kube-system:replicaset-controller", "system:serviceaccounts",
+			idealPod)},
+	}
+})
+
+// idealPod is a pod to which no usual policy objects: restricted, pinned, with limits and
+// with the labels that policies ask for.
+const idealPod = `{apiVersion: v1, kind: Pod, metadata: {name: coredns-1, generateName: coredns-, namespace: kube-system, labels: {k8s-app: kube-dns,
+  app: coredns, team: platform, owner: platform, env: prod, environment: prod, tier: control-plane, cost-center: platform, pod-template-hash: abc,
+  app.kubernetes.io/name: coredns, app.kubernetes.io/instance: coredns, app.kubernetes.io/version: '1', app.kubernetes.io/component: dns,
+  app.kubernetes.io/part-of: kubernetes, app.kubernetes.io/managed-by: kubernetes}, annotations: {description: dns},
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: coredns, uid: a, controller: true}]},
+ spec: {serviceAccountName: coredns, automountServiceAccountToken: false, hostNetwork: false, hostPID: false, hostIPC: false, priorityClassName: system-cluster-critical,
+  nodeSelector: {kubernetes.io/os: linux}, tolerations: [{operator: Exists}], volumes: [],
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: {type: RuntimeDefault}},
+  containers: [{name: coredns, image: 'registry.k8s.io/coredns/coredns@sha256:1111111111111111111111111111111111111111111111111111111111111111', imagePullPolicy: IfNotPresent,
+   ports: [{name: dns, containerPort: 5353, protocol: UDP}], env: [], volumeMounts: [],
+   resources: {requests: {cpu: 100m, memory: 70Mi}, limits: {cpu: 100m, memory: 70Mi}},
+   livenessProbe: {httpGet: {path: /health, port: 8080}}, readinessProbe: {httpGet: {path: /ready, port: 8181}},
+   securityContext: {privileged: false, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, runAsNonRoot: true, capabilities: {drop: [ALL]}}}]}}`
+
+// vitalRequest returns a request of a user for one object.
+func vitalRequest(resource, subresource string, operation admission.Operation, name, group, text string) *target {
+	docs, err := preview.Decode([]byte(text))
+	if err != nil || len(docs) != 1 {
+		panic("a request that is compiled in cannot be read")
+	}
+	body := docs[0].(map[string]any)
+	ref := preview.RefOf(body)
+	kind := kubeschema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	object := &unstructured.Unstructured{Object: body}
+	out := &target{object: &preview.Object{Planned: body}, Attributes: admission.NewAttributesRecord(object, nil, kind, ref.Namespace, ref.Name,
+		kind.GroupVersion().WithResource(resource), subresource, operation, &metav1.UpdateOptions{}, false,
+		&user.DefaultInfo{Name: name, Groups: slices.DeleteFunc([]string{group, "system:authenticated"}, func(g string) bool { return g == "" })})}
+	if ref.Namespace != "" {
+		out.namespace = named(ref.Namespace, nil)
+	}
+	return out
+}
+
+// RefusedByPolicy returns which requests, without which a cluster stops, a
+// ValidatingAdmissionPolicy refuses where one of the bindings has it deny; nil for none,
+// and for a policy with parameters. An expression that errs refuses too, unless the
+// failurePolicy is Ignore.
+func RefusedByPolicy(ctx context.Context, body map[string]any, bindings []map[string]any) []string {
+	policies, bound := decoded[admissionv1.ValidatingAdmissionPolicy]([]map[string]any{body}), decoded[admissionv1.ValidatingAdmissionPolicyBinding](bindings)
+	c := &configuration{}
+	c.addValidatingPolicies(policies, bound)
+	var out []string
+	for _, p := range c.policies {
+		spec := policies[0].Spec
+		strict := spec.FailurePolicy == nil || *spec.FailurePolicy == admissionv1.Fail
+		for _, v := range vitalRequests() {
+			if !p.parameters && p.refuses(ctx, v.to, strict) && !slices.Contains(out, v.what) {
+				out = append(out, v.what)
+			}
+		}
+	}
+	return out
+}
+
+// sees reports whether the selector selects a request. strict says that it does where a
+// condition errs; a condition that asks the authorizer counts as one that does not hold.
+func (s *selector) sees(ctx context.Context, to *target, strict bool) bool {
+	selection := s.selection(ctx, to)
+	return selection == holds || selection == unknown && strict && !s.conditions.authorized
+}
+
+// refuses reports whether a policy refuses a request. strict says that it does too where
+// an expression errs.
+func (p *policy) refuses(ctx context.Context, to *target, strict bool) bool {
+	if !p.sees(ctx, to, strict) {
+		return false
+	}
+	answers := p.checks.evaluate(ctx, to)
+	return slices.Contains(answers, fails) || strict && slices.Contains(answers, unknown) && !p.checks.authorized
+}
+
+// StoppedByWebhook returns which requests, without which a node or controller counts as
+// gone, a webhook with failurePolicy Fail sees: while it does not answer, they are refused.
+func StoppedByWebhook(ctx context.Context, body map[string]any) []string {
+	var out []string
+	for _, w := range decoded[admissionv1.ValidatingWebhook]([]map[string]any{body}) {
+		if w.FailurePolicy != nil && *w.FailurePolicy != admissionv1.Fail {
+			continue
+		}
+		s := webhook("", w)
+		for _, v := range vitalRequests() {
+			if v.heartbeat && s.sees(ctx, v.to, true) {
+				out = append(out, v.what)
+			}
+		}
+	}
+	return out
+}
