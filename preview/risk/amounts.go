@@ -103,11 +103,10 @@ func (c *scan) serves(subject preview.Subject) bool {
 			return true
 		}
 	}
-	for _, workloads := range c.around.workloads {
-		if slices.ContainsFunc(workloads, func(o *preview.Object) bool {
-			_, meta := preview.PodTemplate(o.Planned)
-			by, _ := c.servedBy(o, preview.Map(meta, "labels"))
-			return by != ""
+	for _, services := range c.around.services {
+		if slices.ContainsFunc(services, func(service *preview.Object) bool {
+			found, complete := c.around.podsBehind(service)
+			return len(found) > 0 || !complete
 		}) {
 			return true
 		}

@@ -15,6 +15,7 @@ import (
 type lookups struct {
 	reads     map[string][]map[string]any    // bodies read from the cluster, by id
 	workloads map[string][]*preview.Object   // objects that make pods, by namespace
+	services  map[string][]*preview.Object   // by namespace
 	policies  map[string]bool                // ValidatingAdmissionPolicy that the plan binds → whether a binding says Deny
 	bound     map[string][]*preview.Object   // bindings in the plan, by the policy that they name
 	empty     bool                           // no object stays after the plan, as for uninstall
@@ -35,7 +36,7 @@ const maxSelections = 1 << 20
 
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
-		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
+		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{}, services: map[string][]*preview.Object{},
 		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
@@ -46,6 +47,9 @@ func newLookups(p *preview.Plan) lookups {
 		if pod, _ := preview.PodTemplate(o.Planned); pod != nil && !o.Is(preview.KindPodTemplate) {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
 			a.addLabels(o, seen)
+		}
+		if o.Planned != nil && o.Is(preview.KindService) {
+			a.services[o.Namespace] = append(a.services[o.Namespace], o)
 		}
 		if o.Is(preview.KindClusterRole) {
 			for _, selector := range preview.Maps(o.Planned, "aggregationRule", "clusterRoleSelectors") {

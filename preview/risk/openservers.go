@@ -53,14 +53,13 @@ func (c *scan) servedBy(o *preview.Object, have map[string]any) (service string,
 	for key, v := range have {
 		set[key], _ = v.(string)
 	}
-	for i := range c.plan.Objects {
-		s := &c.plan.Objects[i]
+	for _, s := range c.around.services[o.Namespace] {
 		picks := preview.Map(s.Planned, "spec", "selector")
-		if s.Planned == nil || !s.Is(preview.KindService) || s.Namespace != o.Namespace || len(picks) == 0 {
+		if c.around.left--; len(picks) == 0 {
 			continue
 		}
 		picked, err := selectorOf(map[string]any{"matchLabels": picks})
-		if err != nil || !picked.Matches(set) {
+		if c.around.left > 0 && (err != nil || !picked.Matches(set)) {
 			continue
 		}
 		typ := preview.String(s.Planned, "spec", "type")
@@ -73,8 +72,11 @@ func (c *scan) servedBy(o *preview.Object, have map[string]any) (service string,
 }
 
 // routed reports whether an Ingress, Route or the like in the namespace of a Service names
-// it.
+// it. It is true once the comparisons are used up.
 func (c *scan) routed(service *preview.Object) bool {
+	if c.around.left -= len(c.plan.Objects); c.around.left < 0 {
+		return true
+	}
 	return slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool {
 		if o.Planned == nil || o.Namespace != service.Namespace || !o.Is(preview.KindIngress, preview.KindRoute, "gateway.networking.k8s.io/HTTPRoute", "gateway.networking.k8s.io/TCPRoute",
 			"traefik.io/IngressRoute", "projectcontour.io/HTTPProxy", "networking.istio.io/VirtualService") {
