@@ -56,8 +56,13 @@ func (h hazard) fresh() hazard {
 // verdict is the severity that a plan has for a hazard; empty where it was missed.
 func (h hazard) verdict(t testing.TB, text string) preview.Severity {
 	t.Helper()
+	return h.among(evaluate(t, Input{Plan: planOf(t, text)}))
+}
+
+// among returns the severity that a hazard has among the findings of a plan.
+func (h hazard) among(findings []preview.Finding) preview.Severity {
 	worst := preview.Severity("")
-	for _, f := range evaluate(t, Input{Plan: planOf(t, text)}) {
+	for _, f := range findings {
 		if f.Rule != h.rule || h.rights && !namesTheAccount(f.Evidence) {
 			continue
 		}

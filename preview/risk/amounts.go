@@ -80,6 +80,8 @@ func (c *scan) orderLeads(m match) string {
 	switch {
 	case m.rule.Name == rules.RBACPodMakersWrite.Name && m.grant.Scope == preview.ScopeCluster && m.level >= High:
 		return "has pods run in any namespace, as accounts of the control plane too"
+	case m.rule.Name == rules.RBACPodMakersWrite.Name && m.level >= High && c.namespaces.foreign(m.grant.Namespace):
+		return "has pods run in namespace " + m.grant.Namespace + ", as accounts of others"
 	case m.rule.Name == rules.RBACCloudIAMWrite.Name:
 		return "has any permission of the cloud account granted, by the rights of the controller"
 	case m.rule.Name == rules.RBACExportersWrite.Name:

@@ -163,6 +163,8 @@ func BenchmarkTables(b *testing.B) {
 	b.ReportMetric(float64(rights*len(rightScopes)), "rights×scopes")
 	b.ReportMetric(float64(len(deputy.Kinds())), "operators'-kinds")
 	b.ReportMetric(float64(cloud), "cloud-grants")
+	b.ReportMetric(float64(len(joinedHazards(b))), "joined-fields")
+	b.ReportMetric(float64(len(disguises())), "disguises")
 	fields, by := field.Counts()
 	b.ReportMetric(float64(len(field.Kinds())), "kinds")
 	b.ReportMetric(float64(fields), "fields")

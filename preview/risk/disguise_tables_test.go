@@ -16,10 +16,11 @@ import (
 
 // tableHazards are the rows of the tables that are not harmless: each right, each kind
 // of an operator as a permission and as an object, each field, each action and role of a
-// cloud, and each object that is known by its name.
+// cloud, each object that is known by its name, and each field that says where an order
+// points.
 func tableHazards(t testing.TB) map[string][]hazard {
 	t.Helper()
-	return map[string][]hazard{"rights": rightHazards(), "kinds": kindHazards(), "fields": fieldHazards(t), "clouds": cloudHazards(), "objects": knownObjects()}
+	return map[string][]hazard{"rights": rightHazards(), "kinds": kindHazards(), "fields": fieldHazards(t), "clouds": cloudHazards(), "objects": knownObjects(), "joined": joinedHazards(t)}
 }
 
 // rightHazards grant each right of a row in the whole cluster.
@@ -61,7 +62,7 @@ func kindHazards() []hazard {
 		}
 		out = append(out, grantsHazard(rule, group+"|"+plural+"|create,get"))
 		if at := rankOf(k.Effect); at == len(effectRules) || effectRules[at].order.Name == "" || orderLevels[k.Order] == None ||
-			k.Effect == deputy.Scrapes || strings.Contains(k.Plural, "/") || k.Kind == all && k.Plural != all {
+			k.Effect == deputy.Scrapes || k.Effect == deputy.Images || strings.Contains(k.Plural, "/") || k.Kind == all && k.Plural != all {
 			continue // no danger as an object
 		}
 		rule = effectRules[rankOf(k.Effect)].order.Name

@@ -28,7 +28,7 @@ type disguise struct {
 
 // disguises are ways to write the objects of a package.
 func disguises() []disguise {
-	return slices.Concat(rightsDisguises(), podDisguises(), objectDisguises(), cloudDisguises())
+	return slices.Concat(rightsDisguises(), podDisguises(), objectDisguises(), cloudDisguises(), principleDisguises())
 }
 
 func anyMap(pairs ...any) map[string]any {
@@ -298,7 +298,9 @@ func asKind(apiVersion, kind string, wrap func(template map[string]any) map[stri
 func podDisguises() []disguise {
 	inSpec := func(template map[string]any) map[string]any { return anyMap("spec", anyMap("template", template)) }
 	return []disguise{
-		asKind("v1", "Pod", func(template map[string]any) map[string]any { return anyMap("spec", template["spec"]) }),
+		asKind("v1", "Pod", func(template map[string]any) map[string]any {
+			return anyMap("spec", template["spec"], "metadata", anyMap("name", "op", "namespace", "app", "labels", preview.Map(template, "metadata", "labels")))
+		}),
 		asKind("v1", "PodTemplate", func(template map[string]any) map[string]any { return anyMap("template", template) }),
 		asKind("v1", "ReplicationController", inSpec),
 		asKind("apps/v1", "ReplicaSet", inSpec),
@@ -317,7 +319,7 @@ func podDisguises() []disguise {
 			return workload
 		}),
 		onPods("in an init container", func(workload, pod map[string]any) map[string]any {
-			pod["initContainers"] = pod["containers"]
+			pod["initContainers"] = append(preview.List(pod, "initContainers"), preview.List(pod, "containers")...)
 			pod["containers"] = []any{anyMap("name", "main", "image", "a.example.com/main@sha256:"+strings.Repeat("0", 64))}
 			return workload
 		}),
@@ -325,7 +327,7 @@ func podDisguises() []disguise {
 			for _, item := range pod["containers"].([]any) {
 				item.(map[string]any)["restartPolicy"] = "Always"
 			}
-			pod["initContainers"] = pod["containers"]
+			pod["initContainers"] = append(preview.List(pod, "initContainers"), preview.List(pod, "containers")...)
 			pod["containers"] = []any{anyMap("name", "main", "image", "a.example.com/main@sha256:"+strings.Repeat("0", 64))}
 			return workload
 		}),

@@ -46,14 +46,15 @@ func (x *kindIndex) add(crd map[string]any) {
 	}
 }
 
-// carriedOut reports whether a controller that the table knows acts on a kind.
+// carriedOut reports whether a controller that the table knows does something of note
+// because of the objects of a kind.
 func carriedOut(group, plural, kind string) bool {
 	row, known := deputy.Of(group, kind)
 	rows := deputy.Resources(group, plural)
 	if known {
 		rows = append(rows, row)
 	}
-	return slices.ContainsFunc(rows, func(k deputy.Kind) bool { return rankOf(effectOf(k)) < len(effectRules) })
+	return slices.ContainsFunc(rows, func(k deputy.Kind) bool { return effectOf(k) != deputy.Plain && effectOf(k) != deputy.Elsewhere })
 }
 
 // definedBy returns what a CRD defines.

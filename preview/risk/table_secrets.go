@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -35,10 +36,13 @@ func configMapsWritten(_ *scan, g preview.Grant, part shape) Level {
 	return High
 }
 
-// secretsWritten is Critical for subjects that can also read Secrets in the same scope;
-// else High.
+// secretsWritten is Critical for subjects that can also read Secrets in the same scope,
+// and for grants that name Secrets which decide who controls the cluster or a system that
+// is cluster-admin; else High.
 func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
-	if c.held.readsSecrets(g) {
+	if c.held.readsSecrets(g) || slices.ContainsFunc(g.ResourceNames, func(name string) bool {
+		return right.DangerousName("secrets", name) || wellknown.Named(preview.KindSecret, g.Namespace, name)
+	}) {
 		return Critical
 	}
 	return High

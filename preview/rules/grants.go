@@ -82,7 +82,7 @@ var (
 		Name: "rbac-secrets-write", Ref: "RBAC-11", Level: Critical, Title: "can write Secrets",
 		Why:    "A subject that can write and read Secrets can create a token for any ServiceAccount of the namespace; one that can only write them can replace credentials.",
 		Reduce: listNames,
-		When:   "Critical when the same subject also reads Secrets there, and where it can make tokens for nodes and nothing else that it holds is critical; else a warning.",
+		When:   "Critical when the same subject also reads Secrets there, for Secrets by name that decide who controls the cluster, such as those of Argo CD, and where it can make tokens for nodes and nothing else that it holds is critical; else a warning.",
 	})
 	RBACPodsLog = row(Rule{
 		Name: "rbac-pods-log", Ref: "RBAC-17", Level: Low, Title: "can read pod logs",
