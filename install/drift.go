@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -41,8 +44,9 @@ type ObjectDrift struct {
 }
 
 // Drifts compares the live objects of a release with its newest record: every
-// planned path must have the planned value. live are the objects of
-// [record.Record.Items], read in that order by [reads.Recorded]. If the recorded plan cannot be read,
+// planned path must have the planned value, and nothing may have been added that the
+// review did not show. live are the objects of [record.Record.Items], read in that order
+// by [reads.Recorded]. If the recorded plan cannot be read,
 // the error says why; missing objects are reported nevertheless.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
@@ -133,6 +137,9 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	sent.Planned = sealed // what was left to other managers may be as they like
 	sealed = plan.Sent(&sent)
 	verdict, paths, err := Compare(schemas, WrittenObject{Sealed: sealed, Before: live, Live: live})
+	if verdict == Diverged && o.ResultBody != nil { // admission changed a planned field, and the review showed it
+		verdict, paths, err = Compare(schemas, WrittenObject{Sealed: sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+	}
 	switch {
 	case err != nil:
 		return DriftUnknown, nil, err.Error()
@@ -141,7 +148,46 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	case !same:
 		return DriftChanged, []string{"a value below .data differs from what was sent"}, ""
 	}
+	if paths := addedLater(o, sealed, live); len(paths) > 0 {
+		return DriftChanged, paths, ""
+	}
 	return DriftNone, nil, ""
+}
+
+// addedLater returns what a live object has that its revision neither sent nor reviewed, and
+// that is no default of the API server: a container, the host's network, a rule, a key. What
+// controllers and other tools note in metadata does not count, but for the cloud identity of
+// a ServiceAccount; nor do custom resources, whose controllers write to them, and objects of
+// the cluster whose defaults no dry run of the revision has.
+func addedLater(o *preview.Object, sealed, live map[string]any) []string {
+	shown := sealed
+	if o.ResultBody != nil {
+		shown = o.ResultBody
+	}
+	if !preview.BuiltInGroup(o.Ref().Group()) || o.Patches() || o.Namespace == "" && o.ResultBody == nil {
+		return nil
+	}
+	var paths []string
+	for _, c := range defaulted.Added(defaulted.Unexplained(shown, live)) {
+		reviewed := func(r preview.Change) bool { return r.Path == c.Path } // of a Secret, whose result is not on record
+		if !leftToOthers(o, shown, c.Path) && !slices.ContainsFunc(o.Changes, reviewed) {
+			paths = append(paths, c.Path+" was added")
+		}
+	}
+	return paths
+}
+
+// leftToOthers reports whether a field that an object did not set is one that controllers
+// and other tools fill in: metadata, the number of replicas, the Secrets of a ServiceAccount,
+// and the data of a ConfigMap or Secret that has none of its own.
+func leftToOthers(o *preview.Object, shown map[string]any, path string) bool {
+	switch {
+	case o.Is(preview.KindServiceAccount):
+		return !cloud.IsIdentityAnnotation(path)
+	case o.Is(preview.KindConfigMap, preview.KindSecret):
+		return preview.Map(shown, "data") == nil && preview.Map(shown, "binaryData") == nil || strings.HasPrefix(path, ".metadata.")
+	}
+	return strings.HasPrefix(path, ".metadata.") || path == ".spec.replicas"
 }
 
 // WithLiveValues returns a recorded Secret, which has keys without values, with

@@ -210,4 +210,78 @@ func (m *meddler) isShown(t *testing.T, w *world, plan *preview.Plan, a addition
 	if verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{Sealed: o.Planned, Reviewed: o.ResultBody, Live: live}); err != nil || verdict != install.Same {
 		t.Errorf("the object is not as reviewed: %v, %v", notes, err)
 	}
+	if drift := w.driftOf(t, o.ID); drift.Drift != install.DriftNone {
+		t.Errorf("status of what was reviewed: %+v", drift)
+	}
+}
+
+// TestClusterStatusSeesWhatIsAddedLater: what another client adds to an object after the
+// install is drift, in a namespace that the plan made and in one that was there; what is
+// noted in metadata, and the number of replicas, is not.
+func TestClusterStatusSeesWhatIsAddedLater(t *testing.T) {
+	w := newWorld(t, "added-later")
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
+	for n, a := range append(slices.Clone(additionsOfAdmission), addition{
+		kind: "Secret", manifest: `{apiVersion: v1, kind: Secret, metadata: {name: x}, stringData: {key: v}}`, patch: []map[string]any{add("/data/more", "djI=")},
+	}) {
+		for _, exists := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%t", a.kind, exists), func(t *testing.T) {
+				w := *w
+				name := fmt.Sprintf("added-later-%d-%t", n, exists)
+				w.release = preview.Release{Name: name, Namespace: name}
+				if exists {
+					makeNamespace(t, raw, name)
+				}
+				plan := w.plan(t, w.content(t, "1.0.0", a.manifest))
+				w.applyQuietly(t, plan)
+				at := plan.Objects[slices.IndexFunc(plan.Objects, func(o preview.Object) bool { return o.Kind == a.kind })]
+				w.edit(t, "label", strings.ToLower(a.kind), "x", "-n", name, "seen=yes")
+				if a.kind == "Deployment" {
+					w.edit(t, "annotate", "deployment", "x", "-n", name, "example.com/beat=1")
+				}
+				if drift := w.driftOf(t, at.ID); drift.Drift != install.DriftNone {
+					t.Errorf("before anything was added: %+v", drift)
+				}
+				plural, err := w.Plural(t.Context(), at.APIVersion, at.Kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				root := "/api/"
+				if at.Ref().Group() != "" {
+					root = "/apis/"
+				}
+				path := root + at.APIVersion + "/namespaces/" + name + "/" + plural + "/x"
+				if status, answer, err := raw.Do(t.Context(), http.MethodPatch, path, "application/json-patch+json", a.patch); err != nil || status != http.StatusOK {
+					t.Fatalf("adding: %d, %v, %v", status, answer, err)
+				}
+				if drift := w.driftOf(t, at.ID); drift.Drift != install.DriftChanged || len(drift.Paths) == 0 {
+					t.Errorf("after %v was added: %+v", a.patch, drift)
+				}
+			})
+		}
+	}
+}
+
+// driftOf returns what status says of an object of the release.
+func (w *world) driftOf(t *testing.T, id string) install.ObjectDrift {
+	t.Helper()
+	stored, err := record.Load(t.Context(), w, w.release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refs []preview.Ref
+	for _, item := range stored.Items() {
+		refs = append(refs, item.Ref())
+	}
+	drifts, err := install.Drifts(t.Context(), w, w.schemas, stored, w.Read(t.Context(), refs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, drift := range drifts {
+		if drift.ID == id {
+			return drift
+		}
+	}
+	t.Fatalf("%s is not in the inventory", id)
+	return install.ObjectDrift{}
 }

@@ -16,6 +16,14 @@ var identities = [...]struct{ provider, key, prefix string }{
 	{Alibaba, "pod-identity.alibabacloud.com/role-name", ""},
 }
 
+// IsIdentityAnnotation reports whether a field path of a ServiceAccount is the annotation
+// that gives it an identity in a cloud.
+func IsIdentityAnnotation(path string) bool {
+	return slices.ContainsFunc(identities[:], func(row struct{ provider, key, prefix string }) bool {
+		return path == ".metadata.annotations"+preview.PathKey(row.key)
+	})
+}
+
 // IsIdentity reports whether a permission only names the identity that a
 // ServiceAccount, pod or request uses. What the identity may do is configured in the
 // cloud.

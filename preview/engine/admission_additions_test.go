@@ -112,7 +112,7 @@ func TestClusterDefaultsAreNoAdditions(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)
 	tried := look(t, planFrom(t, client, "home", defaultedObjects))
-	if tried < 35 {
+	if tried < 34 {
 		t.Errorf("of the defaulted objects only %d were tried", tried)
 	}
 	for i, dir := range corpustest.Bundles(t) {
