@@ -47,11 +47,19 @@
 //
 // # 4 What was written is compared
 //
-// After a write the object is compared with the review: every planned path has the
-// planned value with its defaults, and no path of the reviewed result is missing or
-// different, generated fields aside. Paths that admission added and the review did not
-// show diverge. A diverged RBAC object, webhook or pod template stops before the next
-// stage; others are warnings. See [Compare].
+// No write is compared with less than a result. Where the plan makes the namespace or the
+// CRD of an object, the review had none: once that is there, and before the first object
+// of it is written, all of them are tried as dry runs. What the answer has beside the planned
+// fields, the defaults of the API server (package defaulted) or of the CRD's schema, and
+// what the review showed, refuses them all; the Namespace stays, on record, so that the next
+// review sees what happens in it. A binding or a Pod, which the API server judges by other
+// objects of the plan, is tried once more right before its write.
+//
+// After a write the object is compared with that result: every planned path has the
+// planned value with its defaults, and no path of the result is missing or different,
+// generated fields aside. Paths that admission added and the review did not show diverge. A
+// diverged RBAC object, account, Service, network policy, webhook or pod template stops
+// before the next stage; others are warnings. See [Compare].
 //
 // # 5 Stages
 //
@@ -114,6 +122,8 @@
 //   - two dry runs, of the checks before and under the lock: the first so that a refusal
 //     persists nothing, not even a lock; the second because another run may have held the
 //     lock in between. The API has no dry run of several objects;
+//   - one more if its namespace or CRD comes with the plan: those two were of a copy, or
+//     could not be sent;
 //   - none to find out whether it is ready, nor to compare it at the end: objects are listed
 //     and watched by kind and namespace. A Secret is read by its name instead, three times,
 //     so that no other Secret is read;

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -169,8 +168,7 @@ func addedLater(o *preview.Object, sealed, live map[string]any) []string {
 	}
 	var paths []string
 	for _, c := range defaulted.Added(defaulted.Unexplained(shown, live)) {
-		reviewed := func(r preview.Change) bool { return r.Path == c.Path } // of a Secret, whose result is not on record
-		if !leftToOthers(o, shown, c.Path) && !slices.ContainsFunc(o.Changes, reviewed) {
+		if !leftToOthers(o, shown, c.Path) && !isReviewed(o, c) {
 			paths = append(paths, c.Path+" was added")
 		}
 	}

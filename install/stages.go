@@ -127,10 +127,14 @@ func (r *applier) markUnsent(objects []*preview.Object, before map[string]record
 }
 
 // stopsOnDivergence reports whether an object must be exactly as reviewed
-// before the next stage may begin: permissions, webhooks and workloads.
+// before the next stage may begin: permissions, accounts, webhooks, workloads, and what
+// decides who reaches them.
 func stopsOnDivergence(o *preview.Object) bool {
 	switch o.Ref().Group() {
-	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
+	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "networking.k8s.io":
+		return true
+	}
+	if o.Is(preview.KindServiceAccount, preview.KindService) {
 		return true
 	}
 	return o.Patches() || preview.Map(o.Planned, "spec", "template", "spec") != nil ||

@@ -203,12 +203,21 @@ func (t *trials) unreviewed(o *preview.Object, result map[string]any) string {
 		}
 		return ""
 	}
-	changes := defaulted.Unexplained(t.withDefaults(o), result)
-	texts := make([]string, 0, len(changes))
-	for _, c := range changes {
-		texts = append(texts, "admission of the cluster "+changeText(c))
+	var texts []string
+	for _, c := range defaulted.Unexplained(t.withDefaults(o), result) {
+		if !isReviewed(o, c) {
+			texts = append(texts, "admission of the cluster "+changeText(c))
+		}
 	}
 	return joinReasons(texts)
+}
+
+// isReviewed reports whether the review showed a change of a created object. A recorded
+// plan has the changes of a Secret, and not its result.
+func isReviewed(o *preview.Object, c preview.Change) bool {
+	return slices.ContainsFunc(o.Changes, func(r preview.Change) bool {
+		return r.Path == c.Path && r.Op == c.Op && diff.Text(r.To) == diff.Text(c.To)
+	})
 }
 
 func changeText(c preview.Change) string {

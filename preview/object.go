@@ -100,7 +100,8 @@ type Object struct {
 	// SecretKeys maps each key of a Secret to equal, changed, new or
 	// removed.
 	SecretKeys map[string]string `json:"secretKeys"`
-	// Changes lists the fields that differ between live object and result.
+	// Changes lists the fields that differ between live object and result. Those of an
+	// object to create are what webhooks and policies of the cluster change in it.
 	Changes []Change `json:"changes"`
 	// Origin is the file and line that the object came from.
 	Origin Origin `json:"origin"`

@@ -87,6 +87,11 @@ func objectSection(p *preview.Plan, l layout) section {
 			for _, text := range byKind(members, l) {
 				s.add(namesIn(text), text)
 			}
+			for _, o := range members {
+				if len(o.Changes) > 0 { // of a create: by admission
+					s.add(0, objectLines(p, o, l)...)
+				}
+			}
 		default:
 			for _, o := range members {
 				s.add(1, objectLines(p, o, l)...)
