@@ -138,13 +138,14 @@ func (r *applier) carryOut(ctx context.Context) error {
 	return r.verifyEndState(ctx)
 }
 
-// hasWork reports whether the plan needs a revision of its own. An uninstall
+// hasWork reports whether the plan needs a revision of its own: it writes an object, or
+// its record says something else than the installed one. An uninstall
 // always does, because its record says that the release is gone. So does a plan
 // that continues an unfinished revision: even if everything was written, whether
 // it became healthy was not yet checked. And so does an install of objects that are as
 // planned already, of a release whose record was lost.
 func (r *applier) hasWork() bool {
-	return r.before == nil && len(r.plan.Objects) > 0 || r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
+	return r.before == nil && len(r.plan.Objects) > 0 || r.plan.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
 // underLock repeats the checks while holding the release's lock, so that no other

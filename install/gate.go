@@ -295,7 +295,7 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 		switch {
 		case f.Rule == rules.NotAppliable.Name: // an obstacle: no approval makes the API server take it
 		case f.Rule == rules.Unknown.Name: // see gateUnknowns
-		case f.AcceptedIn > 0 && !plan.Summary.Changes(): // nothing is sent
+		case f.AcceptedIn > 0 && !plan.Changes(): // nothing is sent or recorded
 		case approval.Passes(f, isContentFinding(plan, f)):
 		case f.AcceptedIn > 0:
 			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, but --yes alone does not trust the record that says so: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))

@@ -37,6 +37,7 @@ type Facts struct {
 
 	ReleaseOptions *ReleaseOptions `json:"releaseOptions,omitempty"`
 	OptionChanges  []OptionChange  `json:"optionChanges,omitempty"`
+	RecordChanges  []RecordChange  `json:"recordChanges,omitempty"`
 }
 
 // BaselineFact is the part of a [Baseline] that is in the Facts.
@@ -99,7 +100,7 @@ func (p *Plan) Facts() Facts {
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
-		ReleaseOptions: p.ReleaseOptions, OptionChanges: p.OptionChanges,
+		ReleaseOptions: p.ReleaseOptions, OptionChanges: p.OptionChanges, RecordChanges: p.RecordChanges,
 	}
 	f.Base.Packages = nil
 	if a := p.Against; a != nil {

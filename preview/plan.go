@@ -49,6 +49,9 @@ type Plan struct {
 	// OptionChanges lists what becomes of the options of the installed release; absent
 	// where there are none.
 	OptionChanges []OptionChange `json:"optionChanges,omitempty"`
+	// RecordChanges lists what the next revision records and the installed one does not,
+	// where no object is written: then a revision is made for its sake. Absent otherwise.
+	RecordChanges []RecordChange `json:"recordChanges,omitempty"`
 	// Packages lists the resolved packages with their sources and
 	// parameters, none for a removal.
 	Packages []Package `json:"packages"`

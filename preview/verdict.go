@@ -89,7 +89,7 @@ type Obstacle struct {
 
 // Highlight is one line about what a plan changes.
 type Highlight struct {
-	// Topic is version, image, permission, field, CRD, objects or kept.
+	// Topic is version, image, permission, field, CRD, objects, kept or record.
 	Topic string `json:"topic"`
 	// Text is the line.
 	Text string `json:"text"`
@@ -104,4 +104,5 @@ const (
 	TopicField      = "field"
 	TopicObjects    = "objects"
 	TopicKept       = "kept"
+	TopicRecord     = "record" // where the plan writes no object
 )

@@ -37,7 +37,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, _ *pluginConfig, targets []
 			return nil, err
 		}
 		out.Results = append(out.Results, sdk.PlanPreviewResult{
-			DeployTarget: target.Name, Summary: textsafe.Line(plan.Verdict.Sentence), NoChange: !plan.Summary.Changes(),
+			DeployTarget: target.Name, Summary: textsafe.Line(plan.Verdict.Sentence), NoChange: !plan.Changes(),
 			// piped puts it between fences of its own.
 			Details: []byte(strings.ReplaceAll(text.String(), "```", "~~~")), DiffLanguage: "markdown",
 		})

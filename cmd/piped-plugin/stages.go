@@ -134,7 +134,7 @@ func (r *stageRun) plan(ctx context.Context, s *session, before notes) error {
 	if err != nil {
 		return err
 	}
-	if plan.Summary.Changes() || !applied(stored, plan) {
+	if plan.Changes() || !applied(stored, plan) {
 		r.changes++
 	}
 	if before.Digest == noted.Digest {

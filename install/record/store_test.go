@@ -275,7 +275,7 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 type countingReader struct {
 	Getter
 	reads.Kinds // of nothing that is read here
-	count int
+	count       int
 }
 
 func (c *countingReader) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {

@@ -78,6 +78,9 @@ type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
 	Set     planned.InstalledSet
+	// Recorded is what else the record keeps, from which the plan's RecordChanges follow;
+	// nil where no record is compared, as for a rollback on failure.
+	Recorded *Recorded
 	// Hidden is true if the record could not be read for want of a right, so that a
 	// release may be installed.
 	Hidden bool
@@ -134,6 +137,7 @@ func Build(ctx context.Context, contents []planned.Content, cluster Cluster, opt
 			p.Objects = append(p.Objects, findLeftovers(m))
 		}
 	}
+	p.RecordChanges = recordChanges(p, &opts.Installed)
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}
@@ -184,7 +188,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		ReadMode: mode, Options: old.Options, Packages: slices.Clone(old.Packages), Files: old.Files,
 		Platform: old.Platform, Platforms: slices.Clone(old.Platforms), Generation: old.Generation, Location: old.Location,
 		FailureRollback: rollback.RestoredObjects(old.FailureRollback),
-		ReleaseOptions:  old.ReleaseOptions, OptionChanges: old.OptionChanges,
+		ReleaseOptions:  old.ReleaseOptions, OptionChanges: old.OptionChanges, RecordChanges: old.RecordChanges,
 	}
 	made := createdNamespaces(old)
 	for i := range old.Objects {
@@ -240,6 +244,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	if err := d.decide(ctx); err != nil {
 		return err
 	}
+	keepRecordChanges(p)
 	p.Stages = stages(p, opts.StageTimeout)
 	if err := derive(p, opts.Schemas); err != nil {
 		return err

@@ -53,7 +53,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	for _, ref := range p.Gone {
 		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
 	}
-	if p.Summary.Changes() {
+	if p.Changes() {
 		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
 		n.add("v1", "Secret", p.Release.Namespace, record, "create", "patch")
 		n.addRevisionWrites(p.Release, p.Base.Revision+1)

@@ -446,7 +446,7 @@ func installSection(p *preview.Plan, l layout) section {
 }
 
 func nothingToDo(p *preview.Plan) bool {
-	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Summary.Changes() && !p.SetChanges()
+	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Changes() && !p.SetChanges()
 }
 
 // hasCommand reports whether the plan can be applied by a command: it changes something

@@ -145,7 +145,10 @@ func count(p *preview.Plan) string {
 			changed++
 		}
 	}
-	if changed == 0 {
+	switch {
+	case changed == 0 && len(p.RecordChanges) > 0:
+		return "no object changes, only the record of the release"
+	case changed == 0:
 		return "nothing changes"
 	}
 	if changed == len(p.Objects) {

@@ -76,7 +76,20 @@ func (c *changes) collect() {
 	c.add(preview.TopicField, bounded(slices.Concat(fields.fields, fields.related.environments())))
 	c.add(preview.TopicObjects, bounded(fields.replaced))
 	c.objects()
+	c.add(preview.TopicRecord, recorded(c.plan))
 	c.add(preview.TopicKept, kept(c.plan, nil))
+}
+
+// recorded returns the changes of the record alone, but for versions, which have lines of
+// their own.
+func recorded(p *preview.Plan) []string {
+	var texts []string
+	for _, change := range p.RecordChanges {
+		if change.What != preview.RecordVersion {
+			texts = append(texts, change.Text())
+		}
+	}
+	return bounded(texts)
 }
 
 func (c *changes) add(topic string, texts []string) {

@@ -292,7 +292,7 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	for _, r := range all {
 		obstacles += r.Plan.Verdict.Count()
 		bad += countAtLeast(r.Plan, doc.failOn)
-		changes = changes || r.Summary.Changes() || r.SetChanges()
+		changes = changes || r.Plan.Changes() || r.SetChanges()
 	}
 	switch {
 	case bad > 0:

@@ -437,6 +437,9 @@ func (p *Planner) options(release preview.Release, stored *record.Record) engine
 	}
 	if stored != nil {
 		opts.Installed = engine.Installed{Base: stored.PlanBase()}
+		if stored.Installed() {
+			opts.Installed.Recorded = &engine.Recorded{ContentDigest: stored.ContentDigest, Packages: stored.Packages, Options: stored.Options}
+		}
 		for _, item := range stored.Items() {
 			opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: install.FormatOf(stored.Packages, item.Package)})
 		}
