@@ -65,12 +65,13 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
+		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads recordChanges release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
 		"request":                       "action beside channel cloudPolicies file fileRequest flags format keep leftOut path reference revision version",
 		"release":                       "name namespace",
 		"releaseOptions":                "cloudPolicies conflicts conflictsOf format path pinImages platform strict unknown values variables",
 		"releaseOptions.values.0":       "json keys withheld",
 		"optionChanges.0":               "change default from keys option to",
+		"recordChanges.0":               "from of to what",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                        "context identity server user version",
 		"packages.0":                    "bundle cloudDocuments contentDigest dependencies executors format isolation name notes parameters referrers relatedImages requires sources verification version via",
@@ -108,7 +109,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"reads.0":                                 "fingerprint id uid",
 		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged line object ref rule severity subjects title why",
 		"summary":                                 "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
-		"unknowns.0":                              "object reason why",
+		"unknowns.0":                              "object reason served why",
 		"against":                                 "carrier contentDigest notes package reference version",
 		"policy":                                  "path sha256 waived",
 		"undo":                                    "contentDigest findings objects revision",
@@ -152,7 +153,7 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 // Every Fact moves the digest; nothing else does.
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
-		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "releaseOptions": true, "optionChanges": true, "target.identity": true,
+		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "releaseOptions": true, "optionChanges": true, "recordChanges": true, "target.identity": true,
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.executors": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,

@@ -30,7 +30,7 @@ func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},
 		references{}, podConstraints{}, lookups{}, flytePlugins{},
-		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, goneKinds{}, rollbackEffects{}, ownRecord{}, admissionAdditions{},
+		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, goneKinds{}, brokenConversions{}, rollbackEffects{}, ownRecord{}, admissionAdditions{},
 	}
 }
 

@@ -62,6 +62,13 @@ var (
 		When:    "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "release b in namespace b"},
 	})
+	CRDConversionLost = row(Rule{
+		Name: "crd-conversion-lost", Level: Medium, Title: "is kept, and what converts its objects is deleted",
+		Why:     "The API server calls the Service for each object that is asked for in another version than it is stored in. Without the Service every such read and write fails, and so do the garbage collector and the deletion of namespaces, which read all objects.",
+		Reduce:  "After the removal, run the command in the evidence, which ends the conversion; or delete the CRD too, with --include-crds.",
+		Looks:   "CRDs that the plan keeps, of several versions that are served or stored, with a conversion webhook whose Service, or the namespace of it, the plan deletes.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "Service app/hook is deleted; versions v1, v2; they have the same schema"},
+	})
 	CRDKept = row(Rule{
 		Name: "crd-kept", Level: Notice, Title: "is no longer in the package, and is kept",
 		Why:     "The CRD goes on serving its custom resources, but no controller acts on them and no later version of the package updates it. An uninstall with --include-crds deletes it, unless Helm's annotation keeps it.",

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -144,6 +145,29 @@ func pairs(definition map[string]any) []Issue {
 		}
 	}
 	return out
+}
+
+// LiveVersions returns the versions of a live CRD in which objects are served or may be
+// stored, sorted.
+func LiveVersions(definition map[string]any) []string {
+	stored := preview.Texts(preview.List(definition, "status", "storedVersions"))
+	var out []string
+	for name, v := range versionsOf(definition) {
+		if served(v) || slices.Contains(stored, name) {
+			out = append(out, name)
+		}
+	}
+	slices.SortFunc(out, version.CompareKubeAwareVersionStrings)
+	return out
+}
+
+// SameSchema reports whether versions of a CRD have the same schema, so that an object of
+// one is an object of each other with no other change than its apiVersion.
+func SameSchema(definition map[string]any, versions []string) bool {
+	all := versionsOf(definition)
+	return !slices.ContainsFunc(versions, func(name string) bool {
+		return all[name] == nil || !reflect.DeepEqual(schemaOf(all[name]), schemaOf(all[versions[0]]))
+	})
 }
 
 // maxVersions is the most served versions that are compared with each other.
