@@ -26,7 +26,7 @@ const maxBlamed = 20
 // over. It can be pasted into a report. receipt is nil if nothing was written;
 // err is the error of [install.Apply].
 func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) string {
-	if receipt == nil || err == nil && receipt.Revision == p.Base.Revision {
+	if receipt == nil || err == nil && receipt.Revision == p.Base.Revision && !p.Changes() && !removes(p) {
 		return nothingApplied(p, err)
 	}
 	s := &summary{}
