@@ -135,7 +135,10 @@ func (r *applier) carryOut(ctx context.Context) error {
 	if err := r.rollout(ctx); err != nil {
 		return err
 	}
-	return r.verifyEndState(ctx)
+	if err := r.verifyEndState(ctx); err != nil {
+		return err
+	}
+	return r.lookForLate(ctx)
 }
 
 // hasWork reports whether the plan needs a revision of its own: it writes an object, or
@@ -154,6 +157,7 @@ func (r *applier) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return r.fail("", "", err) // the Namespace may have been made
 	}
+	r.noteLate()
 	keys := r.opts.RecordKeys
 	if r.isUndoing() || r.isResumed() {
 		keys = keys.ForSuccessor(r.before)

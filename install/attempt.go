@@ -48,6 +48,10 @@ type attempt struct {
 	sinking *sync.Mutex
 	// versions holds the resourceVersion that each write left, by object id.
 	versions map[string]string
+	// unarrived are the objects that an earlier run was creating when it ended, which may
+	// come to exist until arriveUntil.
+	unarrived   []record.Item
+	arriveUntil time.Time
 	// planned and fresh find the objects of plan and of checked by id.
 	planned, fresh objectIndex
 	// trials has the answers to dry runs of what comes with its own namespace or CRD.
@@ -301,7 +305,8 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 func (a *attempt) recordWritten(o *preview.Object, w WrittenObject) Verdict {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UID(w.Live), "", "", ""
-	a.versions[o.ID] = preview.ResourceVersion(w.Live)
+	entry.Version = preview.ResourceVersion(w.Live)
+	a.versions[o.ID] = entry.Version
 	if o.ReleasesOwnership() {
 		a.record.RemoveFromInventory(o.ID)
 	} else {
@@ -353,7 +358,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 		entry.State = record.StateFailed
 	}
 	if o.Action != preview.ActionDelete {
-		a.record.DropIntents(o.ID)
+		a.dropIntents(o.ID)
 	}
 	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Cause, Cause: e.RolloutCause})
 	return e

@@ -51,6 +51,9 @@ type lock struct {
 	clock   clock.Clock
 	onWait  func(string) // called once when acquiring has to wait
 
+	taken    map[string]any // the lease as first written
+	overtook map[string]any // the lease of another run that had expired, nil when there was none
+
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
 	// renewed is the time at which the last acknowledged renewal was sent; nil
@@ -112,7 +115,7 @@ func (r *applier) acquire(ctx context.Context) (*lock, error) {
 		sent := clock.StampOf(l.clock)
 		written, _, err := l.write(ctx, live)
 		if err == nil {
-			l.live = written
+			l.live, l.taken, l.overtook = written, written, live
 			l.renewed.Store(&sent)
 			return l, nil
 		}
@@ -120,11 +123,12 @@ func (r *applier) acquire(ctx context.Context) (*lock, error) {
 		if reason != preview.ReasonChanged && (reason != preview.ReasonUnavailable || unavailable == clock.MaxAttempts) {
 			return nil, fmt.Errorf("taking the lock %s/%s: %w", l.ref.Namespace, l.ref.Name, err)
 		}
+		other := live
 		if live, err = l.await(ctx, &watch); err != nil {
 			return nil, err
 		}
 		if preview.String(live, "spec", "holderIdentity") == l.holder {
-			l.live = live // it was written, at a time unknown, and only the answer was lost
+			l.live, l.taken, l.overtook = live, live, other // it was written, at a time unknown, and only the answer was lost
 			return l, nil
 		}
 		if reason == preview.ReasonUnavailable {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -15,7 +17,7 @@ import (
 // addLockAdvice completes e, the error of a run that lost its lock because of cause.
 // The advice depends on what the run that took the lock has done with the release.
 func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
-	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
+	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.judging.became...), "; ")
 	e.Err = errors.Join(cause, e.Err)
 	if !w.hasSent() {
 		e.Kind, e.Advice = NotStarted, "nothing was applied; run the command again"
@@ -51,63 +53,100 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 // no precondition that fails after the other run has deleted the object.
 func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
 	err := w.lock.Confirm(last)
+	cancel()
 	if !errors.Is(err, errLockLost) {
 		return nil // what cannot be confirmed stops before the next write
 	}
-	w.judging.Lock()
-	defer w.judging.Unlock()
 	left := o.ID + " was created after that, and " // what becomes of it
-	switch known, readErr := w.inNewestInventory(last, o, live); {
+	newest, readErr := w.judging.read(context.WithoutCancel(ctx), w.readNewest)
+	deleted := false
+	switch {
 	case readErr != nil:
 		left += "is kept, because the record cannot be read: " + readErr.Error()
-	case known:
+	case newest.Holds(o.ID, preview.UID(live)):
 		left += "is left to the run that holds the lock"
 	case o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition":
 		left += "is kept, because others may have created objects in it; no record names it"
 	default:
-		if delErr := w.deleteCreated(last, o, live); delErr != nil {
+		if delErr := w.deleteCreated(ctx, o, live); delErr != nil {
 			left += "could not be deleted again: " + delErr.Error()
 			break
 		}
 		left += "was deleted again"
-		w.late = append(w.late, left)
-		w.log(left)
+		deleted = true
+	}
+	w.judging.note(left)
+	w.log(left)
+	if deleted {
 		return fmt.Errorf("%w; %s", err, left)
 	}
-	w.late = append(w.late, left)
-	w.log(left)
 	return nil
 }
 
-// inNewestInventory reports whether the newest record, if another run wrote it,
-// has an object in its inventory. Before that run has recorded anything, it is
-// not known whether it saw the object.
-func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
+// lateJudge is shared by the writes in flight that are answered after the lock was lost:
+// the record is read once for all that were answered before that reading began.
+type lateJudge struct {
+	answered atomic.Int64 // how many writes asked
+
+	mu     sync.Mutex
+	covers int64 // those that were answered before newest was read
+	newest *record.Record
+	err    error
+	became []string // what became of each object
+}
+
+// read returns the newest record, as read after the caller's write was answered.
+func (j *lateJudge) read(ctx context.Context, read func(context.Context) (*record.Record, error)) (*record.Record, error) {
+	turn := j.answered.Add(1)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if turn <= j.covers {
+		return j.newest, j.err
+	}
+	j.covers = j.answered.Load()
+	// The deadline begins here: others may have been read for before.
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	j.newest, j.err = read(ctx)
+	return j.newest, j.err
+}
+
+func (j *lateJudge) note(what string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.became = append(j.became, what)
+}
+
+// readNewest returns the newest record once another run has written it, or has released the
+// lock; nil if there is none. Before that run has recorded anything, it is not known which
+// objects it saw. It tries until ctx ends.
+func (w *writer) readNewest(ctx context.Context) (*record.Record, error) {
 	for {
 		stored, secret, err := record.LoadWithSecret(ctx, w.cluster, w.plan.Release)
-		if err != nil {
-			return false, err
+		if err == nil {
+			var lease map[string]any
+			if lease, err = w.cluster.Get(ctx, w.lock.ref); err == nil && (lease == nil || stored != nil && record.FenceOf(secret).Holder != w.lock.holder) {
+				return stored, nil
+			}
 		}
-		lease, err := w.cluster.Get(ctx, w.lock.ref)
-		if err != nil {
-			return false, err
+		if err != nil && !isOutage(err) {
+			return nil, err
 		}
-		if lease == nil || stored != nil && record.FenceOf(secret).Holder != w.lock.holder {
-			return stored.Holds(o.ID, preview.UID(live)), nil
-		}
-		if err := clock.Sleep(ctx, w.opts.Clock, pollLease); err != nil {
-			return false, err
+		if waitErr := clock.Sleep(ctx, w.opts.Clock, pollLease); waitErr != nil {
+			return nil, errors.Join(err, waitErr)
 		}
 	}
 }
 
-// deleteCreated deletes an object that this run created, by its uid, if the
-// object still has the labels and annotations of the release.
+// deleteCreated deletes an object that this run created, by its uid, if the object still has
+// the labels and annotations of the release. It tries for as long as the API server may work
+// on a request.
 func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[string]any) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
 	uid := preview.UID(live)
-	for try := range clock.MaxAttempts {
+	for try := 0; ; try = min(try+1, clock.MaxAttempts-2) {
 		if !o.Patches() && !preview.IsMember(live, w.plan.Release) {
 			return errors.New("it is not marked as part of this release any more")
 		}
@@ -117,15 +156,15 @@ func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[
 		}
 		fresh, readErr := w.cluster.Get(ctx, o.Ref())
 		switch {
-		case readErr != nil || preview.ResourceVersion(fresh) == preview.ResourceVersion(live):
-			if clock.Pause(ctx, w.opts.Clock, err, try) != nil || try == clock.MaxAttempts-1 {
-				return err
-			}
-		case fresh == nil || preview.UID(fresh) != uid:
+		case readErr == nil && (fresh == nil || preview.UID(fresh) != uid):
 			return nil
-		default:
+		case readErr == nil && preview.ResourceVersion(fresh) != preview.ResourceVersion(live):
 			live = fresh
+		case preview.Answered(err) && preview.ReasonOf(err) != preview.ReasonChanged:
+			return err // refused, and tried again it would be so too
+		}
+		if clock.Pause(ctx, w.opts.Clock, err, try) != nil {
+			return err
 		}
 	}
-	return errors.New("it changes all the time")
 }

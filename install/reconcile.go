@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -92,15 +93,16 @@ func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[str
 	case o.Planned == nil:
 		return record.StateSent, nil
 	}
-	after, err := w.isAfter(ctx, o, live)
-	if err != nil || after {
+	after, err := w.isAfter(ctx, o, live, false)
+	_, undecided := errors.AsType[*undecidedError](err)
+	if err != nil && !undecided || after {
 		return record.StateApplied, err
 	}
 	before, err := w.isBefore(o, live)
 	if err != nil || before {
 		return record.StatePending, err
 	}
-	return record.StateSent, nil // it was changed, before the write or after it
+	return record.StateSent, nil // it was changed, before the write or after it, or that cannot be decided
 }
 
 // reconciledAdoption returns the state of an object whose adoption was in flight:

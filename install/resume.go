@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -44,18 +45,24 @@ func (r *applier) takeOver(ctx context.Context) error {
 	if err != nil {
 		return r.fail("reading what the interrupted run left", "", err)
 	}
+	var undecided []string
 	for i := range left {
 		why, err := r.resumeObject(&left[i])
-		if err != nil {
+		switch {
+		case err != nil:
 			return r.fail("reading what the interrupted run left", "", err)
-		}
-		if why != "" {
+		case why != "" && left[i].undecided != nil:
+			undecided = append(undecided, left[i].o.ID+" "+why)
+		case why != "":
 			reasons = append(reasons, left[i].o.ID+" "+why)
 		}
 	}
-	if len(reasons) > 0 {
-		return r.fail("resuming", "", refusal("resuming revision "+fmt.Sprint(r.record.Revision),
-			"preview again, and approve what it shows", reasons...))
+	next := "preview again, and approve what it shows"
+	if len(reasons) == 0 {
+		next = "once dry runs are admitted again, " + r.resumeAdvice()
+	}
+	if reasons = append(reasons, undecided...); len(reasons) > 0 {
+		return r.fail("resuming", "", refusal("resuming revision "+fmt.Sprint(r.record.Revision), next, reasons...))
 	}
 	return nil
 }
@@ -105,6 +112,8 @@ type leftObject struct {
 	o     *preview.Object
 	live  map[string]any
 	after bool // it is as its write makes it
+	// undecided says why it is not known whether it is.
+	undecided *undecidedError
 }
 
 // readLeft reads the objects of an interrupted run's plan, and asks for each that may have
@@ -130,8 +139,12 @@ func (r *applier) readLeft(ctx context.Context, objects []preview.Object) ([]lef
 		if l.live == nil || l.isGoing() || l.o.Planned == nil || !record.HasWrite(l.o.Action) {
 			continue
 		}
+		recorded := r.isRecorded(l.o, l.live)
 		group.Go(func() (err error) {
-			l.after, err = r.isAfter(ctx, l.o, l.live)
+			l.after, err = r.isAfter(ctx, l.o, l.live, recorded)
+			if undecided, is := errors.AsType[*undecidedError](err); is {
+				l.undecided, err = undecided, nil
+			}
 			return err
 		})
 	}
@@ -171,12 +184,15 @@ func (r *applier) resumeObject(l *leftObject) (why string, err error) {
 		r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
 		return "", nil
 	}
-	if o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown {
+	if created := o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown; created && l.undecided == nil {
 		return "exists, and is not what this plan creates", nil
+	} else if !created {
+		if same, err := r.isBefore(o, live); err != nil || same {
+			return "", err
+		}
 	}
-	same, err := r.isBefore(o, live)
-	if err != nil || same {
-		return "", err
+	if l.undecided != nil {
+		return l.undecided.Error(), nil
 	}
 	return "is neither as reviewed nor as this plan leaves it", nil
 }

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -83,14 +84,14 @@ func alike(stage *preview.Stage, objects []*preview.Object) int {
 // halted.
 func (r *applier) sendAlike(ctx context.Context, objects []*preview.Object, limit *int) (sent int, diverged []string, err error) {
 	done := make(chan flight)
-	flying, failedAt := 0, len(objects)
+	flying, failed := 0, make([]error, len(objects))
 	for {
 		for sent < len(objects) && flying < *limit && err == nil && !r.isHalted(ctx) {
 			r.launch(ctx, sent, objects[sent], done)
 			sent, flying = sent+1, flying+1
 		}
 		if flying == 0 {
-			return sent, diverged, err
+			return sent, diverged, joinFailures(failed)
 		}
 		f := <-done
 		flying--
@@ -105,10 +106,50 @@ func (r *applier) sendAlike(ctx context.Context, objects []*preview.Object, limi
 		if failure == nil {
 			*limit = min(*limit+1, maxFlying)
 			diverged = r.addDiverged(diverged, o, verdict)
-		} else if err == nil || f.at < failedAt {
-			err, failedAt = failure, f.at
+		} else {
+			err, failed[f.at] = failure, failure
 		}
 	}
+}
+
+// joinFailures returns the gravest of the errors of writes that were in flight together, the
+// first one of several, with the causes of the others; nil entries are of those that
+// succeeded. A write of which the outcome is unknown is graver than what can be resumed, and
+// that than a refusal: nothing is undone while a write may still arrive.
+func joinFailures(failed []error) error {
+	var gravest error
+	for _, err := range failed {
+		if err != nil && (gravest == nil || gravity(err) > gravity(gravest)) {
+			gravest = err
+		}
+	}
+	var e *Error
+	if !errors.As(gravest, &e) {
+		return gravest
+	}
+	causes := []string{e.Cause}
+	for _, err := range failed {
+		var other *Error
+		if errors.As(err, &other) && other != e {
+			causes = append(causes, other.Operation+": "+other.Cause)
+		}
+	}
+	joined := *e
+	joined.Cause = joinReasons(causes)
+	return &joined
+}
+
+// gravity orders the errors of writes by how little is known of what they left.
+func gravity(err error) int {
+	switch interrupted := KindOf(err) == Interrupted; {
+	case interrupted && unknownOutcome(err):
+		return 3
+	case unknownOutcome(err):
+		return 2
+	case interrupted:
+		return 1
+	}
+	return 0
 }
 
 // launch sends one write beside others.

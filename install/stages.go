@@ -123,7 +123,7 @@ func (r *applier) markUnsent(objects []*preview.Object, before map[string]record
 			entry.State = record.StateReleased
 		}
 	}
-	r.record.DropIntents(ids...)
+	r.dropIntents(ids...)
 }
 
 // stopsOnDivergence reports whether an object must be exactly as reviewed

@@ -20,7 +20,7 @@ const StageUndo = "undo"
 // whose last write has an unknown outcome, is resumed instead.
 func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	var e *Error
-	if r.plan.FailureRollback == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) {
+	if r.plan.FailureRollback == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) || unknownOutcome(err) {
 		return false
 	}
 	switch e.Kind {
@@ -76,6 +76,9 @@ func (r *applier) undoText() string {
 // write was changed by others: then nothing is sent, and the error names it.
 func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	doing := "undoing " + r.plan.Release.Name
+	if _, err := r.awaitLate(ctx); err != nil { // what arrives after it stays
+		return nil, r.fail(doing, "", err)
+	}
 	back, err := r.planUndo(ctx)
 	if err != nil {
 		return nil, r.fail(doing, "", err)
@@ -181,7 +184,8 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 }
 
 // foreignEdits names the objects that are neither as before nor as after the
-// plan's write, so that others have changed them. back has their live bodies.
+// plan's write, so that others have changed them, and those of which that cannot be
+// decided and that are to be updated. back has their live bodies.
 func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
 	var reasons []string
 	for i := range r.plan.Objects {
@@ -194,6 +198,10 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 			reasons = append(reasons, o.ID+" was deleted and created again by another client")
 			continue
 		}
+		recorded := r.isRecorded(o, now.LiveBody)
+		if recorded && r.versions[o.ID] == entry.Version {
+			continue // by this run, which no record has to say
+		}
 		before, err := r.isBefore(o, now.LiveBody)
 		if err != nil {
 			return nil, err
@@ -201,11 +209,15 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 		if before {
 			continue
 		}
-		after, err := r.isAfter(ctx, o, now.LiveBody)
-		if err != nil {
+		after, err := r.isAfter(ctx, o, now.LiveBody, recorded)
+		undecided, is := errors.AsType[*undecidedError](err)
+		switch {
+		case is && now.Action == preview.ActionDelete: // of what the plan made, by its uid
+		case is:
+			reasons = append(reasons, o.ID+" "+undecided.Error())
+		case err != nil:
 			return nil, err
-		}
-		if !after {
+		case !after:
 			reasons = append(reasons, o.ID+" was changed by another client since the plan wrote it")
 		}
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
@@ -20,8 +18,7 @@ import (
 // carried out.
 type writer struct {
 	*attempt
-	judging sync.Mutex
-	late    []string // what became of creates that came after the lock was lost
+	judging lateJudge // of creates that are answered after the lock was lost
 }
 
 // writeGrace is how long a write in flight may go on after the run is asked to stop.
@@ -38,6 +35,13 @@ func (e *outcomeError) Unwrap() error { return e.err }
 func mayHaveBeenSent(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable && !preview.Throttled(err) || reason == ""
+}
+
+// mayArrive reports whether a request that failed with err may still reach the API server:
+// it was not answered, or by a gateway.
+func mayArrive(err error) bool {
+	refused, answered := errors.AsType[*preview.Refusal](err)
+	return mayHaveBeenSent(err) && !(answered && refused.Ended)
 }
 
 func unknownOutcome(err error) bool {
@@ -75,10 +79,11 @@ func (w *writer) write(ctx context.Context, o *preview.Object, before map[string
 // writeOn sends an update with the uid and resourceVersion of before, or a
 // create if that is nil. If the live object has changed in no relevant field,
 // the write is repeated on the new version. If a write is not answered, the
-// object is read to find out whether it was carried out.
+// object is read to find out whether it was carried out. One that was not may
+// still be on its way: whatever ends the tries after it, the outcome is unknown.
 func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	var last error
-	lost := false // a write may have happened without our knowing
+	lost, onItsWay := false, false // a write may have happened without our knowing, or may still
 	for try := range clock.MaxAttempts {
 		item := preview.DryRun{Body: w.plan.Sent(o), Manager: o.Manager}
 		if before != nil {
@@ -89,14 +94,14 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 			return writeResult{live, before}, nil
 		}
 		last = err
-		var moved *changedObjectError
-		if errors.As(err, &moved) {
+		if _, moved := errors.AsType[*changedObjectError](err); moved {
 			return writeResult{}, w.outcomeUnknown(lost, err) // this one was not sent
 		}
+		onItsWay = onItsWay || mayArrive(err)
 		if mayHaveBeenSent(err) {
 			lost = true
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
-			return writeResult{}, err
+			return writeResult{}, w.outcomeUnknown(onItsWay, err)
 		}
 		// What a resumed plan creates may come from the run before, late.
 		live, done, err := w.reread(ctx, o, lost, before == nil && w.isResumed(), err)
@@ -111,10 +116,10 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 			return writeResult{}, w.outcomeUnknown(lost, err)
 		}
 		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
-			return writeResult{}, last
+			break
 		}
 	}
-	return writeResult{}, last
+	return writeResult{}, w.outcomeUnknown(onItsWay, last)
 }
 
 // applyTaking sends a write that takes over the fields with reviewed conflicts.
@@ -189,7 +194,7 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	late, cancel := withGrace(ctx)
 	defer cancel()
 	if live, err = w.cluster.Get(late, o.Ref()); err == nil && live != nil && (lost || resumed) {
-		written, err = w.isAfter(late, o, live)
+		written, err = w.isAfter(late, o, live, false)
 	}
 	if err != nil {
 		if lost {
@@ -204,11 +209,10 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	return live, written, nil
 }
 
-// outcomeUnknown returns the error for a write on an object that has changed since.
-// If an answer was lost before, the write may have been carried out: [outcomeError].
-func (w *writer) outcomeUnknown(lost bool, err error) error {
-	var moved *changedObjectError
-	if !lost || !errors.As(err, &moved) {
+// outcomeUnknown returns err, which ended the tries of a write. If it is unknown what
+// became of an earlier try, it returns an [outcomeError].
+func (w *writer) outcomeUnknown(unknown bool, err error) error {
+	if !unknown {
 		return err
 	}
 	w.noteWrite()
@@ -248,38 +252,6 @@ func (w *writer) isBefore(o *preview.Object, live map[string]any) (bool, error) 
 	return fingerprint == o.Live.Fingerprint || o.Adoption != nil && fingerprint == o.Adoption.Fingerprint, err
 }
 
-// isAfter reports whether a live object is already as the write of o makes it: a dry
-// run in our field manager's name changes neither a value nor which fields we own.
-func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
-	for range clock.MaxAttempts {
-		result := w.cluster.DryRun(ctx, []preview.DryRun{{
-			Body: w.plan.Sent(o), UID: preview.UID(live), ResourceVersion: preview.ResourceVersion(live), Manager: o.Manager,
-		}})[0]
-		switch preview.ReasonOf(result.Err) {
-		case "":
-			return result.Err == nil && changesNothing(o, live, result.Body), result.Err
-		case preview.ReasonChanged: // such as a status that a controller wrote
-		case preview.ReasonUnavailable, preview.ReasonUnauthorized:
-			return false, result.Err
-		default:
-			return false, nil // what cannot be applied is not what an apply left
-		}
-		fresh, err := w.cluster.Get(ctx, o.Ref())
-		if err != nil || preview.UID(fresh) != preview.UID(live) {
-			return false, err
-		}
-		live = fresh
-	}
-	return false, nil
-}
-
-func changesNothing(o *preview.Object, live, result map[string]any) bool {
-	owned, err := o.OwnedFields(live)
-	wouldOwn, wouldErr := o.OwnedFields(result)
-	return err == nil && wouldErr == nil && owned.Equals(wouldOwn) &&
-		reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result))
-}
-
 // movedFields says which relevant fields differ between two reads of an object.
 func (w *writer) movedFields(o *preview.Object, before, live map[string]any) string {
 	if preview.UID(before) != preview.UID(live) {
@@ -304,7 +276,7 @@ func (w *writer) movedFields(o *preview.Object, before, live map[string]any) str
 // exists; false while its deletion, which was accepted, may not be complete.
 func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
 	var last error
-	lost := false // a deletion may have happened without our knowing
+	lost, onItsWay := false, false // a deletion may have happened without our knowing, or may still
 	for try := range clock.MaxAttempts {
 		if live == nil || lost && preview.UID(live) != o.Live.UID {
 			return true, nil
@@ -336,10 +308,11 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 			return true, nil
 		}
 		last = err
+		onItsWay = onItsWay || mayArrive(err)
 		if mayHaveBeenSent(err) {
 			lost = true
 		} else if reason != preview.ReasonChanged {
-			return false, err
+			return false, w.outcomeUnknown(onItsWay, err)
 		}
 		late, cancel := withGrace(ctx)
 		live, err = w.cluster.Get(late, o.Ref())
@@ -355,10 +328,10 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 			w.noteWrite()
 		}
 		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
-			return false, last
+			break
 		}
 	}
-	return false, last
+	return false, w.outcomeUnknown(onItsWay, last)
 }
 
 // goneWithKind returns nil if an object whose API version is not served any more is gone

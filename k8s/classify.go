@@ -39,6 +39,7 @@ func classify(err error) error {
 		Message:   truncateMessage(status.Message),
 		Conflicts: conflictsOf(status),
 		Throttled: status.Code == http.StatusTooManyRequests,
+		Ended:     status.Code == http.StatusInternalServerError,
 		Err:       err,
 	}
 	switch refusal.Reason {

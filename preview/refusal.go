@@ -42,7 +42,10 @@ type Refusal struct {
 	// Throttled: the server was too busy (429). It did not carry out the request, which
 	// can be sent again.
 	Throttled bool
-	Err       error
+	// Ended: the API server failed (500). It may have carried out the request, and will not
+	// any more. Without an answer, or with one of a gateway, the request may be on its way.
+	Ended bool
+	Err   error
 }
 
 func (r *Refusal) Error() string {

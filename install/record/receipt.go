@@ -66,13 +66,16 @@ type Receipt struct {
 
 // ObjectReceipt records what was done with one object, and its state at the end.
 type ObjectReceipt struct {
-	ID      string         `json:"id"`
-	Action  preview.Action `json:"action"`
-	State   ObjectState    `json:"state"`
-	UID     string         `json:"uid,omitempty"`
-	Digest  string         `json:"digest,omitempty"`
-	Notes   []string       `json:"notes,omitempty"`   // such as "unreviewed defaults", "changed outside this plan"
-	Message string         `json:"message,omitempty"` // why it failed or diverged
+	ID     string         `json:"id"`
+	Action preview.Action `json:"action"`
+	State  ObjectState    `json:"state"`
+	UID    string         `json:"uid,omitempty"`
+	// Version is the resourceVersion that the write left: an object that still has it was
+	// changed by no other client since.
+	Version string   `json:"resourceVersion,omitempty"`
+	Digest  string   `json:"digest,omitempty"`
+	Notes   []string `json:"notes,omitempty"`   // such as "unreviewed defaults", "changed outside this plan"
+	Message string   `json:"message,omitempty"` // why it failed or diverged
 	// Cause is the reason why it was not ready when it was last seen, and
 	// Offender the id of the first object at fault.
 	Cause    rollout.Cause `json:"cause,omitempty"`

@@ -214,9 +214,12 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})
 		planned := plan.ObjectsByID()
-		// What the plan does not list any more is gone from the cluster.
+		// What the plan does not list any more is gone from the cluster, or not there yet.
 		for _, item := range before.Inventory {
 			o := planned[item.Ref().ID()]
+			if o == nil && item.UID == "" && item.Manager == "" {
+				r.Inventory = append(r.Inventory, item)
+			}
 			// What was only shared and is not any more is its owner's alone.
 			if o != nil && (item.Action != preview.ActionShared || o.Planned != nil) {
 				r.Inventory = append(r.Inventory, item)
@@ -363,6 +366,20 @@ func (r *Record) AddNamespace(o *preview.Object, uid string) {
 func (r *Record) MarkDeleting(id string) {
 	if at, found := r.inventoryIndex(id); found {
 		r.Inventory[at].Action = preview.ActionDelete
+	}
+}
+
+// Expects reports whether an object is in the inventory that was about to be created, so
+// that it may come to exist.
+func (r *Record) Expects(id string) bool {
+	at, found := r.inventoryIndex(id)
+	return found && r.Inventory[at].UID == ""
+}
+
+// Arrived enters the uid of an object that was about to be created, and came to exist.
+func (r *Record) Arrived(id, uid string) {
+	if at, found := r.inventoryIndex(id); found {
+		r.Inventory[at].UID = uid
 	}
 }
 

@@ -50,12 +50,14 @@ func (r Request) Persists() bool {
 type CutPoint int
 
 // The places. At Before the API server never hears of the request; at Answer
-// it has carried it out; at Body half of the answer has arrived.
+// it has carried it out; at Body half of the answer has arrived. Late cuts the
+// connection at once, and the API server gets the request after Delay and Hold.
 const (
 	NoCut CutPoint = iota
 	CutBefore
 	CutAnswer
 	CutBody
+	CutLate
 )
 
 // Fault is the disturbance of one request. The zero value is none.
@@ -96,6 +98,7 @@ type Proxy struct {
 	next     http.RoundTripper
 	token    string
 	server   *httptest.Server
+	late     sync.WaitGroup // requests without a client
 
 	mu       sync.Mutex
 	requests int
@@ -161,6 +164,29 @@ func (p *Proxy) Requests() (all, writes int) {
 // Break closes all open connections, those of watches too.
 func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
+// Landed waits until the API server has answered every request that was cut Late.
+func (p *Proxy) Landed() { p.late.Wait() }
+
+// sendLate passes a request on whose client is gone, after the delay of its fault.
+func (p *Proxy) sendLate(in *http.Request, r Request, fault Fault) {
+	p.late.Go(func() {
+		time.Sleep(fault.Delay)
+		if fault.Hold != nil {
+			<-fault.Hold
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(in.Context()), proxyTimeout)
+		defer cancel()
+		response, err := p.send(ctx, in)
+		if err != nil {
+			return // as if the network had lost it
+		}
+		defer response.Body.Close()
+		if body, err := io.ReadAll(response.Body); err == nil {
+			p.answered(r, response.StatusCode, body)
+		}
+	})
+}
+
 // ServeHTTP passes one request on to the API server, or disturbs it.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	if in.Header.Get("Authorization") != "Bearer "+p.token {
@@ -174,6 +200,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	}
 	in.Body = io.NopCloser(bytes.NewReader(body))
 	r, fault := p.admit(in)
+	if fault.Cut == CutLate {
+		p.sendLate(in, r, fault)
+		breakOff(fault)
+	}
 	if fault.Delay > 0 {
 		pause := time.NewTimer(fault.Delay)
 		defer pause.Stop()
