@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // maxHeld is how many custom resources a message names whose finalizers keep a CRD.
@@ -73,4 +77,53 @@ func (w *waiter) heldObjects(ctx context.Context, definition map[string]any) []s
 		return false
 	})
 	return out
+}
+
+// lookPause is the pause between two lists of the custom resources of a CRD whose deletion
+// is under way.
+const lookPause = 20 * time.Millisecond
+
+// removeDefinition deletes a CRD as [writer.remove] does, and returns the ids of those
+// custom resources that went with it and were created after the last count: no
+// precondition of the deletion keeps them from it. The API server still lists them for a
+// moment, until it deletes them.
+func (w *writer) removeDefinition(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, lost []string, err error) {
+	answered := make(chan struct{})
+	looked := tasks.Async(func() error {
+		lost = w.newOperands(ctx, live, answered)
+		return nil
+	})
+	gone, err = w.remove(ctx, o, live)
+	close(answered)
+	<-looked //nolint:errcheck // it has none
+	return gone, lost, err
+}
+
+// newOperands lists the custom resources of a CRD again and again, the last time when its
+// deletion was answered, and returns those that were created since this run took its lock,
+// and before which all were counted.
+func (w *writer) newOperands(ctx context.Context, definition map[string]any, answered <-chan struct{}) []string {
+	var since time.Time
+	if w.lock != nil {
+		since = appliedAt(w.lock.taken)
+	}
+	seen := map[string]bool{}
+	for last := false; ; {
+		// What cannot be listed any more is gone.
+		found, err := ListOperands(ctx, w.cluster, []map[string]any{definition})
+		for _, operand := range found {
+			ref := preview.Ref{APIVersion: operand.APIVersion, Kind: operand.Kind, Namespace: operand.Namespace, Name: operand.Name}
+			if !operand.Created.Before(since) && w.plan.Object(ref.ID()) == nil {
+				seen[ref.ID()] = true
+			}
+		}
+		if last || err != nil {
+			return slices.Sorted(maps.Keys(seen))
+		}
+		select {
+		case <-answered:
+			last = true
+		case <-w.opts.Clock.After(lookPause):
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -79,5 +81,33 @@ webhooks: []
 	record, err := record.Load(t.Context(), w, w.release)
 	if err != nil || len(record.Inventory) != 0 {
 		t.Errorf("the inventory is %v, %v, want nothing", record.Inventory, err)
+	}
+}
+
+// TestClusterLastCustomResourceOfADefinitionIsNamed makes a custom resource when the deletion
+// of its CRD is on the way. Nothing keeps it from going along, and the receipt names it.
+func TestClusterLastCustomResourceOfADefinitionIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "last-operand")
+	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", w.here(strings.Split(operated, "---")[0]))))
+	removal := w.planWith(t, func(o *engine.Options) { o.Request.Action, o.Apply.IncludeCRDs = preview.RequestUninstall, true })
+	other := connect(t, w.sandbox.Kubeconfig())
+	thing := body(t, w.here(`{apiVersion: $NS.example.com/v1, kind: Thing, metadata: {name: last, namespace: $NS}}`))
+	receipt, err := w.through(t, removal, func(r sandboxtest.Request) sandboxtest.Fault {
+		if r.Method == http.MethodDelete && strings.HasSuffix(r.Path, "/customresourcedefinitions/things.last-operand.example.com") {
+			if _, err := other.Apply(t.Context(), preview.DryRun{Body: thing}); err != nil {
+				t.Error(err)
+			}
+		}
+		return sandboxtest.Fault{}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range receipt.Objects {
+		if o.ID == "apiextensions.k8s.io/CustomResourceDefinition/-/things.last-operand.example.com" &&
+			!slices.Equal(o.Notes, []string{"created after the last count, and deleted with it: last-operand.example.com/Thing/last-operand/last"}) {
+			t.Errorf("the receipt says %q of %s", o.Notes, o.ID)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -199,6 +200,10 @@ func (r *applier) send(ctx context.Context, o *preview.Object) (Verdict, error) 
 func (r *applier) transmit(ctx context.Context, o *preview.Object, before map[string]any) (w writeResult, gone bool, err error) {
 	switch o.Action {
 	case preview.ActionDelete:
+		if o.Is(preview.KindCustomResourceDefinition) {
+			gone, w.lost, err = r.removeDefinition(ctx, o, before)
+			break
+		}
 		gone, err = r.remove(ctx, o, before)
 	case preview.ActionReplace:
 		w, err = r.replace(ctx, o, before)
@@ -219,6 +224,11 @@ func (r *applier) finish(ctx context.Context, o *preview.Object, w writeResult, 
 		return "", r.failedObject(ctx, o, participleOf(o.Action), err)
 	case o.Action == preview.ActionDelete:
 		r.recordRemoved(o, gone)
+		if len(w.lost) > 0 {
+			note := "created after the last count, and deleted with it: "
+			r.record.Object(o.ID).Notes = []string{note + strings.Join(w.lost, ", ")}
+			r.log(o.ID + ": " + note + joinReasons(w.lost))
+		}
 		return Same, nil
 	}
 	// What others added between the check and the write is what it was made on.

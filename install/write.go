@@ -64,7 +64,10 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // writeResult has the live object after a write, and the object on, which the
 // write changed, nil if the write created the object.
-type writeResult struct{ live, on map[string]any }
+type writeResult struct {
+	live, on map[string]any
+	lost     []string // with a CRD: custom resources that no review has counted
+}
 
 // write creates or updates one object, exactly once. before is the live object, nil
 // to create. If the lock was lost, an object that was just created is deleted again.
@@ -91,7 +94,7 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		}
 		live, err := w.applyTaking(ctx, o, item)
 		if err == nil {
-			return writeResult{live, before}, nil
+			return writeResult{live: live, on: before}, nil
 		}
 		last = err
 		if _, moved := errors.AsType[*changedObjectError](err); moved {
@@ -106,11 +109,11 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		// What a resumed plan creates may come from the run before, late.
 		live, done, err := w.reread(ctx, o, lost, before == nil && w.isResumed(), err)
 		if err != nil || done {
-			return writeResult{live, before}, err
+			return writeResult{live: live, on: before}, err
 		}
 		if lost && before == nil && preview.IsMember(live, w.plan.Release) {
 			w.noteWrite() // only this run marks it so: it was changed since
-			return writeResult{live, before}, nil
+			return writeResult{live: live, on: before}, nil
 		}
 		if before, err = w.rebase(o, before, live, last); err != nil {
 			return writeResult{}, w.outcomeUnknown(lost, err)
