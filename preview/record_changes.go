@@ -37,7 +37,7 @@ func (c RecordChange) Text() string {
 	case RecordContent:
 		return "content " + text(c.From) + " -> " + text(c.To)
 	case RecordGone:
-		return IDPlace(c.Of) + " is gone with its kind"
+		return IDPlace(c.Of) + " is forgotten"
 	case RecordAPIVersion:
 		return IDPlace(c.Of) + " " + text(c.From) + " -> " + text(c.To)
 	}

@@ -75,6 +75,7 @@ var makers = map[string][2]string{
 	"install/record Record.checkNamed":                   {ofRefusals, "a record of an earlier revision that was exchanged"},
 	"k8s Flags.checkCluster":                             {ofRefusals, "a kubeconfig without a context"},
 	"preview/catalog searchCommand":                      {ofRefusals, "a name that many packages are near to"},
+	"preview/engine brokenConversions.findings":          {ofRefusals, "a definition whose conversion an uninstall breaks"},
 	"preview/engine helmRecords.findings":                {ofRefusals, "an object that Helm has a record of"},
 	"preview/engine RestoreContents":                     {ofRefusals, "a record of an earlier revision that was exchanged"}, // the same command
 	"preview/flyte restartLines":                         {ofFlyte},
@@ -104,6 +105,8 @@ var makers = map[string][2]string{
 	"preview/remedy ApplySet":                            {ofOwners},
 	"preview/remedy OtherTool":                           {ofRefusals, "a history that does not hold, by the advice of its finding"}, // the same command, of another object
 	"preview/remedy Irreplaceable":                       {ofRefusals, "a claim whose class changes"},
+	"preview/remedy OtherVersion":                        {ofRefusals, "an object that exists in another version than its content has"},
+	"preview/remedy Unreadable":                          {ofRefusals, "a kind of which its CRD serves no version"},
 	"preview/remedy RefusedByPolicy":                     {ofRefusals, "an object that a policy of the cluster refuses"},
 	"preview/remedy Case.about":                          {noCommandOfOurs},
 	"preview/remedy notServed":                           {ofRefusals, "a kind that nothing serves"},

@@ -20,7 +20,7 @@ const oldestKubectl = 26
 var sinceMinor = map[string]int{
 	"auth can-i": 0, "config use-context": 0, "delete": 0, "describe": 0, "edit": 0, "explain": 0, "get": 0, "label": 0,
 	"patch": 0, "rollout restart": 15, "wait": 0,
-	"--all-namespaces": 0, "-A": 14, "--for=delete": 0, "--show-managed-fields": 21,
+	"--all-namespaces": 0, "-A": 14, "--for=delete": 0, "--show-managed-fields": 21, "--type": 0,
 }
 
 var (

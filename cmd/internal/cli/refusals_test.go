@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -282,7 +283,43 @@ for try in $(seq 300); do printf '{apiVersion: coordination.k8s.io/v1, kind: Lea
 			line:   `kubectl operator preview ./bound web -n NS $C`,
 			says:   `with (kubectl \S* ?describe clusterrole NAME) or (kubectl \S* ?describe role NAME)`, with: []string{"clusterrole NAME", "clusterrole view", "role NAME", "role a -n NS"}, shows: `pods`,
 		},
+		{
+			name:   "an object that exists in another version than its content has",
+			before: crates("true", "true", "") + ` && kubectl operator install ./crate web -n NS $C --yes && ` + crates("true", "false", "") + ` && until ! kubectl $C get --raw /apis/NS.example.com/v1beta1; do :; done`,
+			line:   `kubectl operator upgrade web ./crate -n NS $C --yes`,
+			says:   `to NS.example.com/v1, as the cluster has it: (kubectl get crate\.NS\.example\.com a -n NS -o yaml --context=[^;\s]+)`, shows: `apiVersion: refused-..\.example\.com/v1\n`,
+			then: `kubectl operator uninstall web -n NS $C --yes && ! kubectl $C get crates.NS.example.com a -n NS && kubectl $C delete crd crates.NS.example.com`,
+		},
+		{
+			name:   "a kind of which its CRD serves no version",
+			before: crates("true", "true", "") + ` && kubectl operator install ./crate web -n NS $C --yes && ` + crates("false", "false", "") + ` && until ! kubectl $C get --raw /apis/NS.example.com/v1beta1; do :; done`,
+			line:   `kubectl operator uninstall web -n NS $C --yes`,
+			says:   `then preview again: (kubectl get crds .*? --context=[^;\s]+)`, shows: `crates\.refused-..\.example\.com +v1,v1beta1 +false,false`,
+			then: crates("true", "false", "") + ` && until kubectl $C get crates.NS.example.com; do :; done &&
+				kubectl operator uninstall web -n NS $C --yes && ! kubectl $C get crates.NS.example.com a -n NS && kubectl $C delete crd crates.NS.example.com`,
+		},
+		{
+			name: "a definition whose conversion an uninstall breaks",
+			before: `mkdir -p turned && printf 'apiVersion: v1\nkind: Service\nmetadata: {name: turner}\nspec: {ports: [{port: 443}]}\n' >turned/service.yaml &&
+				kubectl $C create namespace NS && ` +
+				crates("true", "true", `, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: NS, name: turner}}}}`) + ` &&
+				cp crates.yaml turned && kubectl $C delete -f crates.yaml && kubectl operator install ./turned web -n NS $C --yes --no-wait`,
+			line: `kubectl operator uninstall web -n NS $C --preview`,
+			says: `after the removal: (kubectl patch crd crates\.NS\.example\.com \S+ -p \S+)`, with: []string{"kubectl patch", "kubectl $C patch"}, shows: `patched`,
+			then: `kubectl operator uninstall web -n NS $C --yes && until kubectl $C create -f crate/a.yaml -n NS; do :; done; kubectl $C delete crd crates.NS.example.com`,
+		},
 	}
+}
+
+// crates is a script that makes the kind Crate of a group with the case's name, of which
+// versions are served as said, and its content ./crate in v1beta1.
+func crates(v1, v1beta1, more string) string {
+	const version = `{name: %s, served: %s, storage: %s, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`
+	versions := fmt.Sprintf(version+`, `+version, "v1", v1, "true", "v1beta1", v1beta1, "false")
+	return `mkdir -p crate && printf 'apiVersion: NS.example.com/v1beta1\nkind: Crate\nmetadata: {name: a}\n' >crate/a.yaml &&
+printf '%s\n' 'apiVersion: apiextensions.k8s.io/v1' 'kind: CustomResourceDefinition' 'metadata: {name: crates.NS.example.com}' \
+'spec: {group: NS.example.com, scope: Namespaced, names: {kind: Crate, plural: crates}, versions: [` + versions + `]` + more + `}' >crates.yaml &&
+kubectl $C apply -f crates.yaml && kubectl $C wait --for=condition=Established crd/crates.NS.example.com`
 }
 
 // marked returns a script that creates the ConfigMap of ./one beside the release, and
