@@ -305,7 +305,7 @@ for try in $(seq 300); do printf '{apiVersion: coordination.k8s.io/v1, kind: Lea
 				crates("true", "true", `, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {namespace: NS, name: turner}}}}`) + ` &&
 				cp crates.yaml turned && kubectl $C delete -f crates.yaml && kubectl operator install ./turned web -n NS $C --yes --no-wait`,
 			line: `kubectl operator uninstall web -n NS $C --preview`,
-			says: `after the removal: (kubectl patch crd crates\.NS\.example\.com \S+ -p \S+)`, with: []string{"kubectl patch", "kubectl $C patch"}, shows: `patched`,
+			says: `after the removal: (kubectl \S+ patch crd crates\.NS\.example\.com \S+ -p \S+)`, shows: `patched`,
 			then: `kubectl operator uninstall web -n NS $C --yes && until kubectl $C create -f crate/a.yaml -n NS; do :; done; kubectl $C delete crd crates.NS.example.com`,
 		},
 	}
