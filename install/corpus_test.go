@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,5 +64,35 @@ func TestClusterRealOperatorIsUpgradedExactly(t *testing.T) {
 	again := w.plan(t, w.bundle(t, filepath.Join(root, "bundles", "mongodb-kubernetes", "1.10.0")))
 	if again.Summary.Changes() {
 		t.Errorf("a new preview says %+v", again.Summary)
+	}
+}
+
+// TestClusterFirstInstallsOfRealBundles installs real bundles into namespaces
+// that the plans make: without webhooks and policies in the cluster nothing is taken for
+// what admission added, at the install and by status.
+func TestClusterFirstInstallsOfRealBundles(t *testing.T) {
+	root := corpustest.Dir(t)
+	for n, dir := range []string{
+		"grafana-operator/5.22.2", "keycloak-operator/26.7.1", "limitador-operator/0.11.0", "keda/2.17.2",
+	} {
+		t.Run(dir, func(t *testing.T) {
+			w := newWorld(t, fmt.Sprintf("first-%d", n))
+			plan := w.plan(t, w.bundle(t, filepath.Join(root, "bundles", dir)))
+			receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.quiet(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range receipt.Objects {
+				if o.State == record.StateDiverged || len(o.Notes) > 0 {
+					t.Errorf("%s is %s: %s %v", o.ID, o.State, o.Message, o.Notes)
+				}
+				if o.ID == "core/Namespace/-/"+w.release.Namespace {
+					continue // no member of the inventory
+				}
+				if drift := w.driftOf(t, o.ID); drift.Drift != install.DriftNone {
+					t.Errorf("%s: %+v", o.ID, drift)
+				}
+			}
+		})
 	}
 }

@@ -137,7 +137,9 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	sealed = plan.Sent(&sent)
 	verdict, paths, err := Compare(schemas, WrittenObject{Sealed: sealed, Before: live, Live: live})
 	if verdict == Diverged && o.ResultBody != nil { // admission changed a planned field, and the review showed it
-		verdict, paths, err = Compare(schemas, WrittenObject{Sealed: sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		if as, _, failed := Compare(schemas, WrittenObject{Sealed: sealed, Reviewed: o.ResultBody, Before: live, Live: live}); failed == nil && as == Same {
+			verdict = Same
+		}
 	}
 	switch {
 	case err != nil:

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -284,4 +285,61 @@ func (w *world) driftOf(t *testing.T, id string) install.ObjectDrift {
 	}
 	t.Fatalf("%s is not in the inventory", id)
 	return install.ObjectDrift{}
+}
+
+// lampDefinition is a CRD whose schema has defaults.
+const lampDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: lamps.GROUP}, spec: {
+  group: GROUP, scope: Namespaced, names: {kind: Lamp, plural: lamps, singular: lamp, listKind: LampList},
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+    watts: {type: integer, default: 40}, image: {type: string}, colour: {type: object, default: {}, properties: {warm: {type: boolean, default: true}}}}}}}}}]}}`
+
+// TestClusterCustomResourcesOfNewKinds: the defaults of a CRD's schema are no additions, of
+// a CRD that comes with the plan and of one that is there while the namespace is new; what
+// admission adds to the custom resource is refused before it is written.
+func TestClusterCustomResourcesOfNewKinds(t *testing.T) {
+	m := newMeddler(t)
+	raw := sandboxtest.NewRawClient(t, m.world.sandbox.Kubeconfig())
+	group := "lamps.example.com"
+	at := "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/probe"
+	rule := add("/webhooks/0/rules/-", map[string]any{"apiGroups": []any{"*"}, "apiVersions": []any{"*"}, "resources": []any{"lamps"}, "operations": []any{"CREATE"}, "scope": "*"})
+	if status, answer, err := raw.Do(t.Context(), http.MethodPatch, at, "application/json-patch+json", []map[string]any{rule}); err != nil || status != http.StatusOK {
+		t.Fatalf("widening the webhook: %d, %v, %v", status, answer, err)
+	}
+	definition := strings.ReplaceAll(lampDefinition, "GROUP", group)
+	lamp := fmt.Sprintf("{apiVersion: %s/v1, kind: Lamp, metadata: {name: x}, spec: {}}", group)
+	var asked atomic.Bool
+	injects := func(a sandboxtest.Admission) sandboxtest.Verdict {
+		asked.Store(true)
+		return sandboxtest.Verdict{Patch: []map[string]any{add("/spec/image", "evil.example.com/e")}}
+	}
+	for _, tt := range []struct {
+		name      string
+		manifests []string
+	}{
+		{"with-its-definition", []string{definition, lamp}},
+		{"of-a-definition-there", []string{lamp}}, // the first one leaves it
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := m.in(t, "plain-"+tt.name)
+			m.webhook.Answer(sandboxtest.Allow)
+			w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", tt.manifests...)))
+			if live := w.read(t, group+"/v1", "Lamp", w.release.Namespace, "x"); preview.Value(live, "spec", "watts") != int64(40) {
+				t.Fatalf("the defaults are not there: %v", live)
+			}
+			w = m.in(t, "added-"+tt.name)
+			plan := w.plan(t, w.content(t, "1.0.0", tt.manifests...))
+			for !asked.Load() { // until the webhook sees the kind
+				m.webhook.Answer(injects)
+				m.world.DryRun(t.Context(), []preview.DryRun{{Body: body(t, strings.Replace(lamp, "name: x", "name: x, namespace: probe", 1))}})
+			}
+			m.webhook.Answer(injects)
+			_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.quiet(t))
+			if install.KindOf(err) != install.Failed || !strings.Contains(err.Error(), `.spec.image: "evil.example.com/e"`) {
+				t.Errorf("ended with %v", err)
+			}
+			if live := w.read(t, group+"/v1", "Lamp", w.release.Namespace, "x"); live != nil {
+				t.Errorf("it was written: %v", live)
+			}
+		})
+	}
 }

@@ -23,6 +23,11 @@ func completed(sent, result map[string]any) (with, without map[string]any) {
 		for _, port := range preview.Maps(with, "spec", "ports") {
 			fill(port, "targetPort", port["port"])
 		}
+	case preview.KindCustomResourceDefinition:
+		if kind := preview.String(with, "spec", "names", "kind"); kind != "" {
+			fill(preview.Map(with, "spec", "names"), "listKind", kind+"List")
+			fill(preview.Map(with, "spec", "names"), "singular", strings.ToLower(kind))
+		}
 	case preview.KindPersistentVolumeClaim:
 		spec := preview.Map(with, "spec")
 		for _, alias := range [][2]string{{"dataSource", "dataSourceRef"}, {"dataSourceRef", "dataSource"}} {

@@ -53,8 +53,12 @@ func isDefault(of preview.Ref, path string, value any) bool {
 			}
 		}
 	}
-	values, ok := kindDefaults[of.GroupKind()][path]
-	return ok && values.has(value)
+	for _, defaults := range []map[preview.GroupKind]map[string]values{kindDefaults, clusterDefaults} {
+		if values, ok := defaults[of.GroupKind()][path]; ok {
+			return values.has(value)
+		}
+	}
+	return false
 }
 
 // builtIn reports whether a kind that has pods is one of the API server's own.
@@ -123,8 +127,8 @@ func closing(path string) int {
 	return len(path)
 }
 
-// values are the defaults of one field: texts, "{}" for an empty map, or "*" for a value
-// that the cluster decides, such as its default class.
+// values are the defaults of one field as texts: "{}" for an empty map, "[a b]" for a list,
+// or [anything].
 type values []string
 
 func (v values) has(value any) bool {
@@ -140,5 +144,5 @@ func (v values) has(value any) bool {
 			text = "[]"
 		}
 	}
-	return slices.Contains(v, text) || slices.Contains(v, "*")
+	return slices.Contains(v, text) || slices.Contains(v, anything)
 }

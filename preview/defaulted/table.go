@@ -4,7 +4,9 @@ import "github.com/kubectl-operator/kubectl-operator/preview"
 
 // anyValue is that of a field which the cluster itself decides, such as its default class
 // of storage or the families of its addresses.
-var anyValue = values{"*"}
+var anyValue = values{anything}
+
+const anything = "any value"
 
 // everywhere are the defaults of all kinds.
 var everywhere = map[string]values{
@@ -72,7 +74,8 @@ var podDefaults = map[string]values{
 	".volumes[].projected.sources[].downwardAPI.items[].resourceFieldRef.divisor": {"0"},
 }
 
-// kindDefaults are the defaults of the built-in kinds besides those of their pods.
+// kindDefaults are the defaults of the built-in kinds in namespaces besides those of their
+// pods.
 var kindDefaults = map[preview.GroupKind]map[string]values{
 	"apps/Deployment": {
 		".spec.replicas": {"1"}, ".spec.revisionHistoryLimit": {"10"}, ".spec.progressDeadlineSeconds": {"600"},
@@ -134,6 +137,49 @@ const (
 	rbac       = "rbac.authorization.k8s.io"
 	networking = "networking.k8s.io"
 )
+
+// clusterDefaults are the defaults of the built-in kinds without a namespace.
+var clusterDefaults = map[preview.GroupKind]map[string]values{
+	"apiextensions.k8s.io/CustomResourceDefinition": {
+		".spec.conversion.strategy": {"None"}, ".spec.conversion.webhook.clientConfig.service.port": {"443"},
+	},
+	admission + "/MutatingWebhookConfiguration":     webhookDefaults,
+	admission + "/ValidatingWebhookConfiguration":   webhookDefaults,
+	admission + "/ValidatingAdmissionPolicy":        policyDefaults,
+	admission + "/MutatingAdmissionPolicy":          policyDefaults,
+	admission + "/ValidatingAdmissionPolicyBinding": policyDefaults,
+	admission + "/MutatingAdmissionPolicyBinding":   policyDefaults,
+	"storage.k8s.io/StorageClass":                   {".reclaimPolicy": {"Delete"}, ".volumeBindingMode": {"Immediate"}},
+	"storage.k8s.io/CSIDriver": {
+		".spec.attachRequired": {"true"}, ".spec.fsGroupPolicy": {"ReadWriteOnceWithFSType"}, ".spec.podInfoOnMount": {"false"},
+		".spec.preventPodSchedulingIfMissing": {"false"}, ".spec.requiresRepublish": {"false"}, ".spec.seLinuxMount": {"false"},
+		".spec.storageCapacity": {"false"}, ".spec.volumeLifecycleModes": {"[Persistent]"},
+	},
+	"scheduling.k8s.io/PriorityClass":         {".preemptionPolicy": {"PreemptLowerPriority"}},
+	networking + "/IngressClass":              {".spec.parameters.scope": {"Cluster"}},
+	"apiregistration.k8s.io/APIService":       {".spec.service.port": {"443"}},
+	"flowcontrol.apiserver.k8s.io/FlowSchema": {".spec.matchingPrecedence": {"1000"}},
+	"flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": {
+		".spec.limited.nominalConcurrencyShares": {"30"}, ".spec.limited.lendablePercent": {"0"}, ".spec.limited.limitResponse.queuing.queues": {"64"},
+		".spec.limited.limitResponse.queuing.handSize": {"8"}, ".spec.limited.limitResponse.queuing.queueLengthLimit": {"50"},
+	},
+}
+
+const admission = "admissionregistration.k8s.io"
+
+var webhookDefaults = map[string]values{
+	".webhooks[].clientConfig.service.port": {"443"}, ".webhooks[].failurePolicy": {"Fail"}, ".webhooks[].matchPolicy": {"Equivalent"},
+	".webhooks[].namespaceSelector": {"{}"}, ".webhooks[].objectSelector": {"{}"}, ".webhooks[].reinvocationPolicy": {"Never"},
+	".webhooks[].rules[].scope": {"*"}, ".webhooks[].timeoutSeconds": {"10"},
+}
+
+var policyDefaults = map[string]values{
+	".spec.failurePolicy": {"Fail"}, ".spec.reinvocationPolicy": {"Never"},
+	".spec.matchConstraints.matchPolicy": {"Equivalent"}, ".spec.matchConstraints.namespaceSelector": {"{}"}, ".spec.matchConstraints.objectSelector": {"{}"},
+	".spec.matchConstraints.resourceRules[].scope": {"*"}, ".spec.matchConstraints.excludeResourceRules[].scope": {"*"},
+	".spec.matchResources.matchPolicy": {"Equivalent"}, ".spec.matchResources.namespaceSelector": {"{}"}, ".spec.matchResources.objectSelector": {"{}"},
+	".spec.matchResources.resourceRules[].scope": {"*"}, ".spec.matchResources.excludeResourceRules[].scope": {"*"},
+}
 
 var jobDefaults = map[string]values{
 	".spec.template.metadata": {"{}"}, ".spec.parallelism": {"1"}, ".spec.completions": {"1"}, ".spec.backoffLimit": {"6", "2147483647"},

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
@@ -102,6 +101,54 @@ const defaultedObjects = `
 ---
 {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: e}, addressType: IPv4, endpoints: [{addresses: [10.1.2.3]}], ports: [{port: 80}]}
 ---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: lamps.home.example.com}, spec: {
+  group: home.example.com, scope: Namespaced, names: {kind: Lamp, plural: lamps}, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {service: {name: web, namespace: home}}}},
+  versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, additionalPrinterColumns: [{name: a, type: string, jsonPath: .a}], selectableFields: [{jsonPath: .a}],
+    schema: {openAPIV3Schema: {type: object, properties: {a: {type: string}, spec: {type: object, x-kubernetes-validations: [{rule: "true"}], default: {}, properties: {list: {type: array, items: {type: object, properties: {k: {type: string}}, required: [k]}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}}}}},
+    {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}
+---
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: bulbs.home.example.com}, spec: {
+  group: home.example.com, scope: Cluster, names: {kind: Bulb, plural: bulbs, shortNames: [b], categories: [all]}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: home}, webhooks: [{name: a.home.example.com, admissionReviewVersions: [v1], sideEffects: None,
+  clientConfig: {service: {name: web, namespace: home}}, rules: [{apiGroups: [home.example.com], apiVersions: [v1], resources: [lamps], operations: [CREATE]}]}]}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: home}, webhooks: [{name: a.home.example.com, admissionReviewVersions: [v1], sideEffects: None,
+  clientConfig: {url: "https://example.com/x"}, rules: [{apiGroups: [home.example.com], apiVersions: [v1], resources: [lamps], operations: [CREATE]}]}]}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicy, metadata: {name: home}, spec: {matchConstraints: {resourceRules: [{apiGroups: [home.example.com], apiVersions: [v1], resources: [lamps], operations: [CREATE]}]},
+  variables: [{name: v, expression: "true"}], auditAnnotations: [{key: k, valueExpression: "'x'"}], validations: [{expression: "true"}]}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: home}, spec: {policyName: home, validationActions: [Deny], matchResources: {namespaceSelector: {matchLabels: {a: b}}}}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: other}, spec: {policyName: home, validationActions: [Deny]}}
+---
+{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: home}, provisioner: home.example.com}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: home.example.com}, spec: {attachRequired: false}}
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: home}, spec: {capacity: {storage: 1024Mi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}}
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], csi: {driver: d.example.com, volumeHandle: v}, claimRef: {name: data, namespace: home}}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: home}, value: 10}
+---
+{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: home}, handler: runc, scheduling: {tolerations: [{key: a}]}}
+---
+{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: home}, spec: {controller: home.example.com/x, parameters: {apiGroup: home.example.com, kind: Bulb, name: b}}}
+---
+{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.house.example.com}, spec: {group: house.example.com, version: v1, groupPriorityMinimum: 1000, versionPriority: 15, service: {name: web, namespace: home}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: home}, rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: home}, roleRef: {kind: ClusterRole, name: view}, subjects: [{kind: Group, name: g}]}
+---
+{apiVersion: flowcontrol.apiserver.k8s.io/v1, kind: PriorityLevelConfiguration, metadata: {name: home}, spec: {type: Limited, limited: {limitResponse: {type: Queue}}}}
+---
+{apiVersion: flowcontrol.apiserver.k8s.io/v1, kind: FlowSchema, metadata: {name: home}, spec: {priorityLevelConfiguration: {name: home}, rules: [{subjects: [{kind: User, user: {name: ada}}], nonResourceRules: [{verbs: [get], nonResourceURLs: [/x]}]}]}}
+---
+{apiVersion: certificates.k8s.io/v1, kind: ClusterTrustBundle, metadata: {name: home}, spec: {trustBundle: x}}
+---
 {apiVersion: v1, kind: Pod, metadata: {name: alone}, spec: {containers: [{name: c, image: c.example.com/c}], tolerations: [{key: mine, operator: Exists}]}}
 `
 
@@ -112,7 +159,7 @@ func TestClusterDefaultsAreNoAdditions(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)
 	tried := look(t, planFrom(t, client, "home", defaultedObjects))
-	if tried < 34 {
+	if tried < 52 {
 		t.Errorf("of the defaulted objects only %d were tried", tried)
 	}
 	for i, dir := range corpustest.Bundles(t) {
@@ -153,7 +200,7 @@ func look(t *testing.T, p *preview.Plan) (tried int) {
 		if o.Untried != "" {
 			t.Logf("%s: %s", o.ID, o.Untried)
 		}
-		if answer == nil || o.Action != preview.ActionCreate || strings.Contains(o.Ref().Group(), ".") && o.Result != "" && o.Copy == nil {
+		if answer == nil || o.Action != preview.ActionCreate || !preview.BuiltInGroup(o.Ref().Group()) {
 			continue
 		}
 		tried++
