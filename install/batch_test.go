@@ -23,10 +23,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// What happens to a run of which up to sixteen writes are in flight together.
-var dangers = []string{
-	"killed", "stopped", "cut", "answers lost", "late", "storm", "429", "5xx after the success", "frozen", "edited", "outage",
-}
+// What happens to a run of which up to sixteen writes are in flight together. To half of
+// them a second thing happens, one of those that leave it running.
+var (
+	dangers = []string{"killed", "stopped", "cut", "answers lost", "late", "storm", "429", "5xx after the success", "frozen", "edited", "outage"}
+	besides = []string{"cut", "answers lost", "late", "storm", "429", "5xx after the success", "frozen", "edited"}
+)
 
 // TestClusterBatchesUnderDangers applies plans of many objects while something goes wrong,
 // and then again until they are done. The general judge of random plans judges the first run
@@ -59,9 +61,9 @@ func tryBatches(t *testing.T, sb *sandbox.Sandbox, from, to int) {
 			b.run()
 			mu.Lock()
 			defer mu.Unlock()
-			ends[b.danger+" "+b.how]++
+			ends[b.dangers[0]+": "+b.how]++
 			for _, finding := range b.findings {
-				t.Errorf("seed %d, %s, with a rollback on failure %t: %s\n%s", b.seed, b.danger, b.undo, finding, b.story.String())
+				t.Errorf("seed %d, %v, with a rollback on failure %t: %s\n%s", b.seed, b.dangers, b.undo, finding, b.story.String())
 			}
 			return nil
 		})
@@ -70,14 +72,14 @@ func tryBatches(t *testing.T, sb *sandbox.Sandbox, from, to int) {
 	t.Logf("%d batches ended so: %v", to-from, ends)
 }
 
-// batch is a trial with many objects and one danger.
+// batch is a trial with many objects and one or two dangers.
 type batch struct {
 	*trial
-	danger string
-	at     int  // the write it begins with
-	undo   bool // the plan has a rollback on failure
-	how    string
-	was    map[string]any // the state before the plan
+	dangers []string
+	at      int  // the write they begin with
+	undo    bool // the plan has a rollback on failure
+	how     string
+	was     map[string]any // the state before the plan
 
 	proxy   *sandboxtest.Proxy
 	webhook *sandboxtest.Webhook
@@ -91,15 +93,20 @@ type batch struct {
 }
 
 func newBatch(t *testing.T, sb *sandbox.Sandbox, raw *sandboxtest.RawClient, schemas *k8s.Schemas, seed uint64) *batch {
-	b := &batch{trial: newTrial(t, sb, raw, schemas, seed), danger: dangers[seed%uint64(len(dangers))], hold: make(chan struct{})}
+	b := &batch{trial: newTrial(t, sb, raw, schemas, seed), dangers: []string{dangers[seed%uint64(len(dangers))]}, hold: make(chan struct{})}
 	b.chance = rand.New(rand.NewPCG(seed, 16))
 	name := fmt.Sprintf("batch-%d", seed)
 	b.user, b.w.release = name+"-applier", preview.Release{Name: name, Namespace: name}
+	if b.chance.IntN(2) == 0 {
+		b.dangers = append(b.dangers, besides[b.chance.IntN(len(besides))])
+	}
 	b.undo = b.chance.IntN(3) == 0
 	b.storm = sandboxtest.Storm(seed, 0.2, sandboxtest.Fault{Status: 429}, sandboxtest.Fault{Status: 500}, sandboxtest.Fault{Cut: sandboxtest.CutAnswer}, sandboxtest.Fault{Cut: sandboxtest.CutBefore})
 	b.length = time.Duration(b.chance.IntN(4000)) * time.Millisecond
 	return b
 }
+
+func (b *batch) is(danger string) bool { return slices.Contains(b.dangers, danger) }
 
 // drawParts returns the parts of a version: many of few kinds, which are written together.
 func (b *batch) drawParts(value string, leave int) []part {
@@ -124,7 +131,7 @@ func (b *batch) run() {
 		b.note(parts)
 	}
 	b.was = b.marked()
-	if b.danger == "frozen" {
+	if b.is("frozen") {
 		b.webhook = intercept(b.t, b.raw, ns, "serviceaccounts", "rbac.authorization.k8s.io/roles")
 	}
 	parts := b.drawParts("w", 8)
@@ -140,7 +147,7 @@ func (b *batch) run() {
 		b.plan = plan
 	}
 	b.at = 1 + b.chance.IntN(max(1, len(b.plan.Objects)/2))
-	b.say("%s at write %d of a plan for %d objects", b.danger, b.at, len(b.plan.Objects))
+	b.say("%v at write %d of a plan for %d objects", b.dangers, b.at, len(b.plan.Objects))
 	b.first()
 	b.judgeFirst()
 	b.recover()
@@ -157,11 +164,11 @@ func (b *batch) note(parts []part) {
 func (b *batch) first() {
 	b.proxy = sandboxtest.NewProxy(b.t, sandboxtest.User(b.t, b.sandbox, b.user, "system:masters"), sandboxtest.ProxyOptions{Fault: b.fault, Answered: b.answered})
 	opts := install.Options{Schemas: b.schemas, Holder: "first", ToolVersion: "0.0.1", NoWait: true, StageTimeout: time.Minute}
-	switch b.danger {
-	case "stopped":
+	switch {
+	case b.is("stopped"):
 		b.clock = &stopClock{}
 		opts.Clock = b.clock
-	case "killed":
+	case b.is("killed"):
 		opts.Clock = fastClock{time.Now()} // what is left of it is soon done
 	}
 	_, b.err = install.Apply(context.Background(), b.plan, byDigest(b.plan), connect(b.t, b.proxy.Kubeconfig), opts)
@@ -185,7 +192,12 @@ func (b *batch) fault(r sandboxtest.Request) sandboxtest.Fault {
 	if b.begun.IsZero() {
 		return sandboxtest.Fault{}
 	}
-	fault := b.draw(r, write && !(b.danger == "killed" && b.lost[o.ID])) // it sends nothing twice
+	var fault sandboxtest.Fault
+	for _, danger := range b.dangers {
+		if fault = b.draw(danger, r, write && !(danger == "killed" && b.lost[o.ID])); fault.Cut != sandboxtest.NoCut || fault.Status != 0 || fault.Hold != nil {
+			break // what was killed sends nothing twice
+		}
+	}
 	if write && (fault.Cut != sandboxtest.NoCut || fault.Status >= http.StatusInternalServerError) {
 		b.lost[o.ID] = true
 	}
@@ -195,19 +207,20 @@ func (b *batch) fault(r sandboxtest.Request) sandboxtest.Fault {
 // begin is the moment of the danger.
 func (b *batch) begin() {
 	b.begun = time.Now()
-	switch b.danger {
-	case "frozen":
+	if b.is("frozen") {
 		b.webhook.Answer(func(a sandboxtest.Admission) sandboxtest.Verdict {
 			if strings.HasPrefix(a.Name, "kubectl-operator.") {
 				return sandboxtest.Verdict{}
 			}
 			return sandboxtest.Verdict{Deny: "a change freeze"}
 		})
-	case "edited":
+	}
+	if b.is("edited") {
 		for range 1 + b.chance.IntN(3) {
 			b.edit("at the write")
 		}
-	case "stopped":
+	}
+	if b.is("stopped") {
 		b.clock.stop()
 		b.other.Go(b.takeOver)
 	}
@@ -227,33 +240,33 @@ func (b *batch) takeOver() {
 }
 
 // draw returns what happens to a request after the danger began.
-func (b *batch) draw(r sandboxtest.Request, write bool) sandboxtest.Fault {
+func (b *batch) draw(danger string, r sandboxtest.Request, write bool) sandboxtest.Fault {
 	struck := write && b.chance.IntN(3) == 0
 	lease := strings.Contains(r.Path, "/leases/")
 	switch {
-	case b.danger == "killed" && write && b.chance.IntN(2) == 0:
+	case danger == "killed" && write && b.chance.IntN(2) == 0:
 		return sandboxtest.Fault{Cut: sandboxtest.CutLate, Delay: time.Duration(b.chance.IntN(1500)) * time.Millisecond}
-	case b.danger == "killed":
+	case danger == "killed":
 		return sandboxtest.Fault{Cut: sandboxtest.CutBefore}
-	case b.danger == "stopped":
+	case danger == "stopped":
 		return sandboxtest.Fault{Hold: b.hold}
-	case b.danger == "outage" && time.Since(b.begun) < b.length:
+	case danger == "outage" && time.Since(b.begun) < b.length:
 		return sandboxtest.Fault{Cut: sandboxtest.CutBefore}
-	case b.danger == "storm" && !lease:
+	case danger == "storm" && !lease:
 		return b.storm(r)
-	case b.danger == "late" && !write && r.Method == http.MethodGet && !lease && time.Since(b.begun) < b.length && b.chance.IntN(2) == 0:
+	case danger == "late" && !write && r.Method == http.MethodGet && !lease && time.Since(b.begun) < b.length && b.chance.IntN(2) == 0:
 		return sandboxtest.Fault{Cut: sandboxtest.CutBefore}
 	case !struck:
 		return sandboxtest.Fault{}
-	case b.danger == "cut":
+	case danger == "cut":
 		return sandboxtest.Fault{Cut: sandboxtest.CutBefore}
-	case b.danger == "answers lost":
+	case danger == "answers lost":
 		return sandboxtest.Fault{Cut: sandboxtest.CutAnswer}
-	case b.danger == "late":
+	case danger == "late":
 		return sandboxtest.Fault{Cut: sandboxtest.CutLate, Delay: time.Duration(b.chance.IntN(4000)) * time.Millisecond}
-	case b.danger == "429":
+	case danger == "429":
 		return sandboxtest.Fault{Status: http.StatusTooManyRequests}
-	case b.danger == "5xx after the success":
+	case danger == "5xx after the success":
 		return sandboxtest.Fault{Status: []int{500, 502, 504}[b.chance.IntN(3)], Cut: sandboxtest.CutAnswer}
 	}
 	return sandboxtest.Fault{}
@@ -276,7 +289,7 @@ func (b *batch) judgeFirst() {
 	undone := stored != nil && stored.Undoes != nil && stored.Undoes.Digest == b.plan.Digest
 	events := sandboxtest.Mutations(b.t, b.sandbox, b.user)
 	switch {
-	case b.danger == "killed" || b.danger == "stopped" || undone:
+	case b.is("killed") || b.is("stopped") || undone:
 		b.err = nil // only what it wrote is judged
 		b.judgeWrites(events)
 	default:

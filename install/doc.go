@@ -45,6 +45,12 @@
 // recorded. Hooks, replacements, adoptions, former owners and Namespaces to delete are
 // written one by one.
 //
+// An unknown outcome, a refusal and a change by others are three things. A write without an
+// answer may still arrive: the run is interrupted then (exit code 4) whatever else failed in
+// its batch, and nothing is undone on its word. What an earlier run was creating is in its
+// inventory, and awaited for as long as the API server works on a request (60 s, by its own
+// clock) before anything is rolled back, and at the end of a plan that does not have it.
+//
 // # 4 What was written is compared
 //
 // No write is compared with less than a result. Where the plan makes the namespace or the
@@ -76,6 +82,12 @@
 // before the write, or after it; one that is replaced may also be absent. What a killed
 // run left is found by reading the cluster: its record may err only towards objects
 // being in flight.
+//
+// An object is as a write left it if its uid and resourceVersion are the recorded ones, or
+// if it has the values that were sent and our field manager owns exactly those fields. Where
+// the schema of a kind is not known a dry run decides. Admission may refuse that for reasons
+// of its own, such as a change freeze: then it is not decided, and the error says so. To
+// delete what the plan created its uid suffices.
 //
 // # 7 Ownership
 //
@@ -127,8 +139,8 @@
 //   - none to find out whether it is ready, nor to compare it at the end: objects are listed
 //     and watched by kind and namespace. A Secret is read by its name instead, three times,
 //     so that no other Secret is read;
-//   - in a resumed run, one dry run at each of its two looks for an object that was written.
-//     That it is as the write leaves it shows in no other way.
+//   - in a resumed run, one dry run at each of its two looks for a written object of which
+//     neither the record nor its values and managed fields show that it is as written.
 //
 // Reads are of fewer than six objects of a kind one each, else one list (see package k8s).
 // The record takes a write for each stage that writes, one before each wait, and one at the

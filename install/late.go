@@ -98,6 +98,9 @@ func (r *applier) awaitLate(ctx context.Context) ([]string, error) {
 		if !said {
 			r.log(fmt.Sprintf("%s of an earlier run may still arrive; looking for at most %s", preview.Plural(len(open), "create"), r.arriveUntil.Sub(r.opts.Clock.Now()).Round(time.Second)))
 		}
+		if r.stopRequested() {
+			return nil, r.stopError()
+		}
 		if err := clock.Sleep(ctx, r.opts.Clock, pollLease); err != nil {
 			return nil, err
 		}
