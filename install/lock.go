@@ -59,6 +59,8 @@ type lock struct {
 	// renewed is the time at which the last acknowledged renewal was sent; nil
 	// when that is not known.
 	renewed atomic.Pointer[clock.Stamp]
+	proof   error        // of the last Prove
+	proofs  atomic.Int64 // how many there were
 	stop    context.CancelFunc
 	held    context.Context         // ends with the lock
 	lost    context.CancelCauseFunc // ends what is done under the lock
@@ -266,15 +268,28 @@ func (l *lock) Confirm(ctx context.Context) error {
 	return l.Prove(ctx)
 }
 
-// Prove renews the lease now. If that fails, the context of the lock is cancelled.
+// Prove renews the lease now. If that fails, the context of the lock is cancelled. Writes
+// in flight beside each other may ask at once: one of them finds out for all.
 func (l *lock) Prove(ctx context.Context) error {
 	if l == nil || l.leaving.Load() {
 		return nil
 	}
+	before := l.proofs.Load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.proofs.Load() == before {
+		l.proof = l.prove(ctx)
+		l.proofs.Add(1)
+	}
+	return l.proof
+}
+
+// prove renews the lease, with mu held: its deadline is not that of having waited for it.
+func (l *lock) prove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
 	for try := range clock.MaxAttempts {
-		err := l.renew(ctx)
+		err := l.renewLocked(ctx)
 		switch {
 		case err == nil || l.leaving.Load():
 			return nil
@@ -313,6 +328,10 @@ func (l *lock) resume(ctx context.Context) {
 func (l *lock) renew(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.renewLocked(ctx)
+}
+
+func (l *lock) renewLocked(ctx context.Context) error {
 	sent := clock.StampOf(l.clock)
 	written, renewal, err := l.write(ctx, l.live)
 	if err == nil {

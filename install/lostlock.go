@@ -52,9 +52,7 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 // again, unless that run has it in its inventory: unlike an update, a create has
 // no precondition that fails after the other run has deleted the object.
 func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	err := w.lock.Confirm(last)
-	cancel()
+	err := w.lock.Confirm(context.WithoutCancel(ctx))
 	if !errors.Is(err, errLockLost) {
 		return nil // what cannot be confirmed stops before the next write
 	}
