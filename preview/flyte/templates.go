@@ -105,7 +105,7 @@ func newProjectRBAC(p *preview.Plan) *projectRBAC {
 // gives returns what the objects of a project grant, one text for each grant, and the
 // highest severity of findings about them.
 func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severity) {
-	project := &preview.Plan{Release: s.release}
+	project := &preview.Plan{Release: preview.Release{Name: s.release.Name, Namespace: anyProject}}
 	for _, body := range objects {
 		ref := preview.RefOf(body)
 		if ref.Namespace == anyProject { // it is the project's own

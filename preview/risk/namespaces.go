@@ -14,12 +14,18 @@ import (
 type namespaces struct {
 	own     []string                    // the release's
 	runs    map[string]bool             // namespaces in which the plan has pods run
+	watched map[string]bool             // namespaces that the user has an operator watch
 	objects map[string]*preview.Object  // Namespaces of the plan, also those that it deletes, by id
 	reads   map[string][]map[string]any // bodies read from the cluster, by id
 }
 
 func newNamespaces(p *preview.Plan, reads map[string][]map[string]any) *namespaces {
-	n := &namespaces{own: p.OwnNamespaces(), runs: map[string]bool{}, objects: map[string]*preview.Object{}, reads: reads}
+	n := &namespaces{own: p.OwnNamespaces(), runs: map[string]bool{}, watched: map[string]bool{}, objects: map[string]*preview.Object{}, reads: reads}
+	for i := range p.Packages {
+		for _, namespace := range p.Packages[i].Parameters.WatchNamespaces {
+			n.watched[namespace] = true
+		}
+	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if _, known := n.objects[o.ID]; !known && o.Is(preview.KindNamespace) {
@@ -121,11 +127,11 @@ var controllerNamespaces = []string{
 	"external-secrets", "velero", "vault", "linkerd", "capi-system", "karpenter", "keda", "kubevirt", "metallb-system", "ingress-nginx",
 }
 
-// foreign reports whether others use a namespace: it is none of the release's, and none
-// that the plan creates and has pods run in, as products in several namespaces do. What
-// a Namespace is called excuses nothing.
+// foreign reports whether others use a namespace: it is none of the release's, none that
+// the user has the operator watch, and none that the plan creates and has pods run in, as
+// products in several namespaces do. What a namespace is called excuses nothing.
 func (n *namespaces) foreign(namespace string) bool {
-	return !n.owned(namespace) && (!n.brought(namespace) || !n.runs[namespace] || slices.Contains(controllerNamespaces, namespace))
+	return !n.owned(namespace) && !n.watched[namespace] && (!n.brought(namespace) || !n.runs[namespace] || slices.Contains(controllerNamespaces, namespace))
 }
 
 // lower returns the level of a finding that is limited to a namespace: what reaches

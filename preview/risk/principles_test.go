@@ -64,6 +64,15 @@ func TestNamespacesOfOthersCount(t *testing.T) {
 	})
 }
 
+// A namespace that the user has the operator watch is not one of others.
+func TestWatchedNamespacesAreTheUsersChoice(t *testing.T) {
+	p := planOf(t, holding("app", "op", "orders", "|secrets|get"))
+	p.Packages = []preview.Package{{Parameters: preview.Parameters{WatchNamespaces: []string{"orders"}}}}
+	if f := find(evaluate(t, Input{Plan: p}), "rbac-secrets-read"); f == nil || f.Severity != preview.Warning {
+		t.Errorf("%+v", f)
+	}
+}
+
 // A name that is the target restricts nothing.
 func TestNamesThatAreTheTarget(t *testing.T) {
 	testPrinciples(t, []principle{
