@@ -87,7 +87,7 @@ func (c *scan) orderLeads(m match) string {
 	case m.rule.Name == rules.RBACExportersWrite.Name:
 		return c.copiesOut(m)
 	case m.rule.Name == rules.RBACCRDsWrite.Name && definitionsChanged.everywhere(m.grant) && c.serves(m.grant.Subject):
-		return "has every custom resource rewritten by a server of its own (conversion), those too that controllers with all rights carry out"
+		return "has every custom resource rewritten by a server of its own (conversion), orders to controllers with all rights among them"
 	}
 	return ""
 }
@@ -98,7 +98,7 @@ var definitionsChanged = newShape("apiextensions.k8s.io", "customresourcedefinit
 
 // serves reports whether there is a server that the API server can reach, of the plan or of
 // a subject: a Service of the plan leads to pods of the plan, or the subject may write
-// Services or their endpoints. Who publishes the package has its pods, whoever they run as.
+// Services or their endpoints. The publisher of the package has its pods, whatever they run as.
 func (c *scan) serves(subject preview.Subject) bool {
 	for _, s := range []shape{newShape("core", "services endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)} {
 		if slices.ContainsFunc(c.held.grants[subject], func(g preview.Grant) bool { _, may := s.cut(g); return may }) {

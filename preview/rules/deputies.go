@@ -195,7 +195,7 @@ var (
 		Name: "order-images", Level: High, Title: "has its image replaced by later ones",
 		Why:    "A controller in the cluster puts in each image that is pushed later: the image of this review is only the first, also where it is named by digest.",
 		Reduce: "Remove the trigger, and upgrade to new images by new versions of the package.",
-		Looks:  "Annotations and labels by which controllers replace images of workloads (OpenShift's image triggers, Keel, Flux v1), and DeploymentConfigs of OpenShift that follow an ImageStreamTag. Triggers that are paused are left out.",
+		Looks:  "Annotations and labels that have controllers replace images of workloads (OpenShift's image triggers, Keel, Flux v1), and DeploymentConfigs of OpenShift that follow an ImageStreamTag. Triggers that are paused are left out.",
 	})
 	OrderPods = row(Rule{
 		Name: "order-pods", Level: Low, Title: "has a controller run pods",

@@ -315,7 +315,7 @@ var (
 		Name: "rbac-crds-write", Ref: "RBAC-53", Level: Critical, Title: "can write CRDs",
 		Why:    "A conversion webhook in a CRD receives and can change every custom resource of its kind, and a changed schema can break other operators.",
 		Reduce: onlyNames,
-		When:   "Critical where the subject may change every CRD and has a server to which their conversion can be turned, or the package has one, as the orders to other operators then are its own, and nothing else that it holds is critical; else a warning.",
+		When:   "Critical where the subject may change every CRD, it or the package has a server that can convert their objects, orders to other operators among them, and nothing else that it holds is critical; else a warning.",
 	})
 	RBACCRDsDelete = row(Rule{
 		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: Critical, Title: "can delete CRDs",

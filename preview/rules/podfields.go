@@ -25,9 +25,9 @@ var (
 	})
 	PodOpenServer = row(Rule{
 		Name: "pod-open-server", Level: Critical, Title: "serves without a login",
-		Why:    "Whoever reaches the Service uses the server; one that runs code runs it with the pod's account, Secrets and network.",
+		Why:    "Every client that reaches the Service uses the server; one that runs code runs it with the pod's account, Secrets and network.",
 		Reduce: "Set a password or token from a Secret, or leave the Service out.",
-		Looks:  "Arguments and variables with which widely used servers ask for no login, such as Jupyter, code-server, Docker, Jenkins and databases, in workloads to which a Service of the plan leads.",
+		Looks:  "Arguments and variables that make widely used servers ask for no login, such as Jupyter, code-server, Docker, Jenkins and databases, in workloads behind a Service of the plan.",
 		When:   "Critical for servers that run code and are reached from outside of the cluster (LoadBalancer, NodePort, external addresses, Ingress and routes, ports of the node); else a warning.",
 	})
 	PodImageVolume = row(Rule{

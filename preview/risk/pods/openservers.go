@@ -11,7 +11,7 @@ import (
 // OpenServer is a server in a pod that asks its clients for no login.
 type OpenServer struct {
 	Container, By, Does string
-	// RunsCode: whoever reaches it runs commands there, with the pod's account.
+	// RunsCode: a client that reaches it runs commands there, with the pod's account.
 	RunsCode bool
 }
 
