@@ -237,3 +237,44 @@ func TestDefinitionsOfOrders(t *testing.T) {
 		{"in the hands of who enters its pods", run + service + holding("app", "op", "", crds+"patch") + holding("app", "web", "app", "|pods/exec|create"), "access-reach", preview.Critical},
 	})
 }
+
+// What honest packages do that resembles a danger is a warning at most.
+func TestHonestPackagesAreNotCritical(t *testing.T) {
+	const sep = "---\n"
+	crd := func(group, plural, kind string) string {
+		return strings.Replace(crdOf(group, plural), "plural: "+plural, "plural: "+plural+", kind: "+kind, 1) + sep
+	}
+	web := served("ClusterIP", "args: [serve]") + sep
+	prometheus := strings.Replace(crdOf("monitoring.coreos.com", "servicemonitors"), "plural: servicemonitors}",
+		"plural: servicemonitors, kind: ServiceMonitor}, versions: [{name: v1, schema: {openAPIV3Schema: {x-kubernetes-preserve-unknown-fields: true}}}]", 1)
+	for name, text := range map[string]string{
+		"an operator in its namespace": crd("example.com", "things", "Thing") + holding("app", "op", "", "example.com|things/status|patch") +
+			granting("s", "app", "op", "app", "|secrets|get") + granting("p", "app", "op", "app", "|pods|create") + granting("l", "app", "op", "app", "coordination.k8s.io|leases|update") + custom("example.com/v1", "Thing", "a: b"),
+		"an operator that cleans up after itself": crd("example.com", "things", "Thing") + holding("app", "op", "", "example.com|things|*") +
+			granting("c", "app", "op", "app", "|persistentvolumeclaims|delete") + granting("d", "app", "op", "", "|persistentvolumeclaims|delete"),
+		"a product in two namespaces": "{apiVersion: v1, kind: Namespace, metadata: {name: parts}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: parts}, spec: {containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n" +
+			holding("parts", "op", "parts", "|secrets|get") + granting("e", "parts", "op", "parts", "|pods/exec|create"),
+		"definitions of the publisher alone":          crd("example.com", "things", "Thing"),
+		"definitions of another operator alone":       prometheus,
+		"an operator that patches its own definition": crd("example.com", "things", "Thing") + web + holding("app", "op", "", "apiextensions.k8s.io|customresourcedefinitions|patch|things.example.com"),
+		"metrics behind the token of Prometheus": web + custom("monitoring.coreos.com/v1", "ServiceMonitor",
+			"endpoints: [{port: web, bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token, relabelings: [{sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}]}]"),
+		"a proxy with its dashboard": crd("traefik.io", "ingressroutes", "IngressRoute") + holding("app", "op", "", "traefik.io|ingressroutes|watch") +
+			custom("traefik.io/v1alpha1", "IngressRoute", "entryPoints: [traefik], routes: [{match: 'PathPrefix(`/dashboard`)', services: [{name: api@internal, kind: TraefikService}]}]"),
+		"a route to its own Service":                web + custom("networking.istio.io/v1", "VirtualService", "hosts: [web.example.com], http: [{route: [{destination: {host: s}}]}]"),
+		"pages that git-sync fetches":               synced("command: [nginx, -g, 'daemon off;']", "--ref=main"),
+		"a pinned program that git-sync fetches":    synced("command: [/code/run.sh]", "--ref="+strings.Repeat("ab", 20)),
+		"old Jobs that a policy cleans up":          "{apiVersion: kyverno.io/v2, kind: ClusterCleanupPolicy, metadata: {name: c}, spec: {schedule: '@daily', match: {any: [{resources: {kinds: [batch/v1/Job], namespaces: [app]}}]}}}\n",
+		"a cache without a password":                served("ClusterIP", "env: [{name: ALLOW_EMPTY_PASSWORD, value: 'yes'}]"),
+		"its own Secret to the company's Vault":     "{apiVersion: external-secrets.io/v1, kind: SecretStore, metadata: {name: v, namespace: app}, spec: {provider: {vault: {server: 'https://vault.example.com'}}}}\n---\n{apiVersion: external-secrets.io/v1alpha1, kind: PushSecret, metadata: {name: p, namespace: app}, spec: {secretStoreRefs: [{name: v}], selector: {secret: {name: own}}}}\n",
+		"a lease by name in kube-system":            holding("app", "op", "kube-system", "coordination.k8s.io|leases|update|op-leader"),
+		"targets of Prometheus in default":          holding("app", "op", "default", "|endpoints|list") + granting("s", "app", "op", "kube-system", "|services|watch"),
+		"who watches namespaces and labels its own": holding("app", "op", "", "|namespaces|watch") + granting("n", "app", "op", "", "|namespaces|patch|app"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if findings := evaluate(t, Input{Plan: planOf(t, strings.TrimSuffix(text, sep))}); worstOfAll(findings) == preview.Critical {
+				t.Errorf("%v", ids(findings))
+			}
+		})
+	}
+}

@@ -39,7 +39,7 @@ var (
 		Name: "crd-of-others", Level: Critical, Title: "defines a kind of another operator, and nothing in the plan acts on it",
 		Why:    "Where that operator is installed, this definition takes the place of its own: fields that it lacks are dropped from every object when that is next written.",
 		Reduce: "Install the operator's own package, which brings its CRDs.",
-		Looks:  "CustomResourceDefinitions in API groups of widely used operators, where no ServiceAccount of the plan may change objects of any kind of the group, their status or their finalizers, or bind roles; one finding for each group.",
+		Looks:  "CustomResourceDefinitions in API groups of widely used operators, where no ServiceAccount of the plan may watch or change objects of any kind of the group, their status or their finalizers, or bind roles; one finding for each group.",
 		When:   "Critical for a definition that keeps next to no field; else a warning.",
 	})
 	CRDConvertedElsewhere = row(Rule{

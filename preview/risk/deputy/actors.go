@@ -37,14 +37,16 @@ func ActorsOf(grants []preview.Grant) Actors {
 }
 
 // Changed are custom resources whose objects, status or finalizers ServiceAccounts may
-// change, as GROUP/RESOURCE, either of which may be "*", and as GROUP/ for any of a group.
+// change, as GROUP/RESOURCE, either of which may be "*", and as GROUP/ for any of a group
+// that they may change or watch.
 type Changed map[string]bool
 
 // ChangedBy returns what grants let ServiceAccounts change that are not removed.
 func ChangedBy(grants []preview.Grant) Changed {
 	out := Changed{}
 	for _, g := range grants {
-		if g.Change == preview.GrantRemoved || g.Subject.Kind != preview.SubjectServiceAccount || !access.HasVerb(g, "update") && !access.HasVerb(g, "patch") {
+		changes := access.HasVerb(g, "update") || access.HasVerb(g, "patch")
+		if g.Change == preview.GrantRemoved || g.Subject.Kind != preview.SubjectServiceAccount || !changes && !access.HasVerb(g, "watch") {
 			continue
 		}
 		for _, resource := range g.Resources {
@@ -53,7 +55,10 @@ func ChangedBy(grants []preview.Grant) Changed {
 				continue
 			}
 			for _, group := range g.APIGroups {
-				out[group+"/"+of], out[group+"/"] = true, true
+				out[group+"/"] = true
+				if changes {
+					out[group+"/"+of] = true
+				}
 			}
 		}
 	}
@@ -66,8 +71,9 @@ func (c Changed) Has(group, plural string) bool {
 	return c[group+"/"+plural] || c[group+"/*"] || c["*/"+plural] || c["*/*"]
 }
 
-// HasAny reports whether an account may change objects of any kind of an API group.
-func (c Changed) HasAny(group string) bool { return c[group+"/"] || c["*/*"] }
+// HasAny reports whether an account may change or watch objects of any kind of an API
+// group.
+func (c Changed) HasAny(group string) bool { return c[group+"/"] || c["*/"] }
 
 // PluralOf returns the usual resource of a kind, for kinds whose CRD is not known.
 func PluralOf(group, kind string) string {
