@@ -46,7 +46,7 @@ const installExamples = `  # Review and install the head of the default channel
 
 func (a *app) newInstallCommand() *cobra.Command {
 	p := a.newSession()
-	r := newReleaseRun(p)
+	r := newReleaseRun(p, "install", "preview")
 	cmd := &cobra.Command{
 		Use:     "install REF [NAME]",
 		Short:   "Review a package or bundle, and install exactly what was reviewed",
@@ -193,7 +193,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 
 func (a *app) newUpgradeCommand() *cobra.Command {
 	p := a.newSession()
-	r := newReleaseRun(p)
+	r := newReleaseRun(p, "upgrade", "upgrade --preview")
 	cmd := &cobra.Command{
 		Use:   "upgrade NAME [REF]",
 		Short: "Review and apply another version of an installed release",

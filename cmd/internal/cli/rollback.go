@@ -10,7 +10,7 @@ import (
 
 func (a *app) newRollbackCommand() *cobra.Command {
 	p := a.newSession()
-	r := newReleaseRun(p)
+	r := newReleaseRun(p, "rollback", "rollback --preview")
 	var to int
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",

@@ -232,8 +232,10 @@ type releaseRun struct {
 	health  healthFlags
 }
 
-func newReleaseRun(s *session) *releaseRun {
-	r := &releaseRun{runner: &runner{app: s.app, session: s, instead: `"preview -o markdown", then "install --yes --approve sha256:..."`}}
+// newReleaseRun returns the run of a command, whose review without a terminal is printed
+// by the other one.
+func newReleaseRun(s *session, command, review string) *releaseRun {
+	r := &releaseRun{runner: &runner{app: s.app, session: s, instead: fmt.Sprintf(`"%s -o markdown", then "%s --yes --approve sha256:..."`, review, command)}}
 	r.to = r
 	return r
 }

@@ -48,7 +48,7 @@ const uninstallExamples = `  # Review, then remove
 
 func (a *app) newUninstallCommand() *cobra.Command {
 	p := a.newSession()
-	r := newReleaseRun(p)
+	r := newReleaseRun(p, "uninstall", "uninstall --preview")
 	var include planning.Removal
 	cmd := &cobra.Command{
 		Use:     "uninstall NAME",
