@@ -95,7 +95,12 @@ func TestClusterDefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 				t.Errorf("a second plan says %+v", again.Summary)
 			}
 
-			removal := s.owner.plan(t)
+			if f := findingWith(s.owner.plan(t), "crd-shared/"+s.id); f == nil || f.Severity != preview.Warning {
+				t.Errorf("the review of a removal that keeps it says %+v", f)
+			}
+			removal := s.owner.planWith(t, func(o *engine.Options) {
+				o.Request.Action, o.Apply.IncludeCRDs = preview.RequestUninstall, true
+			})
 			if f := findingWith(removal, "crd-shared/"+s.id); f == nil || f.Severity != preview.Critical {
 				t.Errorf("the review of the removal does not say so: %+v", f)
 			}
@@ -216,4 +221,20 @@ func TestClusterSharingWithLittleRights(t *testing.T) {
 		t.Fatalf("it is planned as %s: %s", o.Action, engine.BlockedBy(plan, o))
 	}
 	s.sharer.apply(t, plan)
+}
+
+// TestClusterAMemberWithAnotherSetIsNotLeftBehind: the release that its label names is
+// this one, which is installed.
+func TestClusterAMemberWithAnotherSetIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "relabelled")
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("settings", "one"))))
+	w.edit(t, "label", "configmap", "settings", "-n", w.release.Namespace, "--overwrite", preview.LabelPartOf+"=applyset-none-v1")
+	plan := w.plan(t, w.content(t, "2.0.0", configMap("settings", "two")))
+	refusedWith(t, w, plan, "has the name of this release in the label "+preview.LabelRelease+", and no release has the set", "--adopt")
+	for _, o := range plan.Verdict.Obstacles {
+		if strings.Contains(o.Cause, "left behind") {
+			t.Errorf("it says %s", o.Cause)
+		}
+	}
 }

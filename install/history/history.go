@@ -35,10 +35,28 @@ func Load(ctx context.Context, cluster Getter, release preview.Release) (*record
 
 // List reads the newest record of every installed release in a namespace, or in
 // all namespaces if it is empty, sorted by namespace and name. The error names
-// records that cannot be read; the others are returned with it.
+// records that cannot be read, see [Unreadable]; the others are returned with it.
 func List(ctx context.Context, cluster Reader, namespace string) ([]record.Record, error) {
 	records, err := list(ctx, cluster, namespace)
 	return slices.DeleteFunc(records, func(r record.Record) bool { return !r.Installed() }), err
+}
+
+// Unreadable returns the records that cannot be read from an error of [List]; ok is false
+// for an error of the list itself, after which nothing is known of any release.
+func Unreadable(err error) (out []*record.Unreadable, ok bool) {
+	if err == nil {
+		return nil, true
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil, false
+	}
+	for _, one := range joined.Unwrap() {
+		if broken, ok := errors.AsType[*record.Unreadable](one); ok {
+			out = append(out, broken)
+		}
+	}
+	return out, len(out) == len(joined.Unwrap())
 }
 
 func list(ctx context.Context, cluster Reader, namespace string) ([]record.Record, error) {
@@ -51,7 +69,9 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 	left := record.MaxListed
 	for _, secret := range secrets {
 		if left <= 0 {
-			broken = append(broken, fmt.Errorf("the record %s was left out: those before it are all that one list holds; list one namespace with -n", preview.RefOf(secret).ID()))
+			ref := preview.RefOf(secret)
+			release := preview.Release{Name: strings.TrimPrefix(ref.Name, preview.RecordName("")), Namespace: ref.Namespace}
+			broken = append(broken, &record.Unreadable{Release: release, Why: fmt.Errorf("the record %s was left out: those before it are all that one list holds; list one namespace with -n", ref.ID())})
 			continue
 		}
 		r, unpacked, err := record.DecodeListed(ctx, secret)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -94,7 +95,8 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, unpacked int, err error) {
 	release, err := recordOf(secret)
 	if err != nil {
-		return nil, 0, err
+		ref := preview.RefOf(secret)
+		return nil, 0, &Unreadable{Release: preview.Release{Name: strings.TrimPrefix(ref.Name, preview.RecordName("")), Namespace: ref.Namespace}, Why: err}
 	}
 	where := release.Namespace + "/" + preview.RecordName(release.Name)
 	if preview.String(secret, "data", keyIndex) != "" {
@@ -107,10 +109,24 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 	return record, record.unpacked, nil
 }
 
-// adviseAlone adds to the error of a record in a list how to read it alone.
+// Unreadable is the error of a record in a list that has not been read.
+type Unreadable struct {
+	Release preview.Release // by the name of its Secret
+	Why     error
+	advised error // Why with how to read it alone; nil where nothing is advised
+}
+
+func (u *Unreadable) Error() string { return u.Unwrap().Error() }
+
+// Unwrap returns the reason, with what to do about it.
+func (u *Unreadable) Unwrap() error { return cmp.Or(u.advised, u.Why) }
+
+// adviseAlone returns the error of a record in a list, with how to read it alone.
 func adviseAlone(err error, release preview.Release) error {
 	look := commandline.AboutRelease(release, "status")
-	return &commandline.Advised{Err: fmt.Errorf("%w; inspect it alone: %s", err, look), Commands: []string{look}, Scope: commandline.Connection}
+	return &Unreadable{Release: release, Why: err, advised: &commandline.Advised{
+		Err: fmt.Errorf("%w; inspect it alone: %s", err, look), Commands: []string{look}, Scope: commandline.Connection,
+	}}
 }
 
 // recordOf returns the release, by its labels, whose record a Secret has. A

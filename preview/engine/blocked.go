@@ -67,7 +67,9 @@ func ofRelease(c remedy.Case, owner Owner) preview.Obstacle {
 func adoptable(p *preview.Plan, o *preview.Object) preview.Obstacle {
 	why := "exists and is not part of this release"
 	found := recordedOwner(recordSearch{p}, o.ID)
-	if found.State == ownerGone {
+	if found.State == ownerGone && found.Release.Name == p.Release.Name && p.Base.Revision > 0 {
+		why = "has the name of this release in the label " + preview.LabelRelease + ", and no release has the set in its label " + preview.LabelPartOf + ", which was changed or is that of an earlier release of the name"
+	} else if found.State == ownerGone {
 		why = "was left behind by release " + found.Release.Name + ", which is gone"
 	} else if len(found.Owners) > 0 {
 		why = "belongs to " + found.Owners[0].ref().ID() + ", which --adopt deletes with what would install it again"

@@ -88,7 +88,7 @@ func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 			title, evidence = "may be shared with other releases", "the records of other releases may not be listed"
 		case evidence == "":
 			severity, title, evidence = preview.NotKnown, "may be shared with other releases", "the records of other releases may not be listed"
-		case len(p.Packages) == 0:
+		case o.Action == preview.ActionDelete && len(p.Packages) == 0:
 			severity = preview.Critical
 		}
 		out = append(out, rules.CRDShared.FindingOf(severity, o.ID, o.Kind+" "+o.Name+" "+title, o.ID+": "+evidence))

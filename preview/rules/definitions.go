@@ -59,7 +59,7 @@ var (
 		Why:     "Another release contains the same CRD and may have objects of it. Once this plan changes the CRD, that release cannot be upgraded until its package has the CRD in the same form; once this plan removes its release, no release manages the CRD.",
 		Reduce:  "Uninstall the other release first, or upgrade both to versions with the same CRD.",
 		Looks:   "CRDs of this release that the plan changes, or whose release it removes, against the records of all releases: a release with exactly the same CRD shares it.",
-		When:    "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
+		When:    "Critical when a removal deletes it; warning when an upgrade changes it, and when its release is removed and it is kept; unknown when it would be deleted and the records of other releases may not be listed.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "release b in namespace b"},
 	})
 	CRDConversionLost = row(Rule{

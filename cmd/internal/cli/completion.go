@@ -150,7 +150,7 @@ func (c completer) releaseNames(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	records, err := history.List(ctx, cluster, c.kube.Namespace())
-	if err != nil {
+	if _, ok := history.Unreadable(err); !ok {
 		return nil, err
 	}
 	var names []string

@@ -351,6 +351,8 @@ type releaseItem struct {
 	// Signature is the verification of the record's signature, where a key is
 	// configured.
 	Signature *preview.RecordSignature `json:"signature,omitempty"`
+	// Problem says why the record cannot be read; empty where it can.
+	Problem string `json:"problem,omitempty"`
 }
 
 // signatureNote returns the state of a release, with a remark if no trusted key
@@ -407,6 +409,10 @@ func (p *session) list(ctx context.Context, format string) error {
 		return err
 	}
 	records, err := history.List(ctx, cluster, p.app.kube.Namespace())
+	unreadable, ok := history.Unreadable(err)
+	if !ok {
+		return err
+	}
 	list := items[releaseItem]{Items: []releaseItem{}}
 	rows := [][]string{{"NAME", "NAMESPACE", "REVISION", "STATE", "PACKAGE", "VERSION", "UPDATED"}}
 	for i := range records {
@@ -419,10 +425,16 @@ func (p *session) list(ctx context.Context, format string) error {
 			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.signatureNote(), item.Package, item.Version, item.Updated.Format(time.RFC3339),
 		})
 	}
-	if len(records) > 0 || err == nil {
-		if printErr := p.app.printItems(format, list, rows); printErr != nil {
-			return printErr
-		}
+	for _, broken := range unreadable { // of one tenant, who keeps the list from no other
+		item := releaseItem{Name: broken.Release.Name, Namespace: broken.Release.Namespace, State: "unreadable", Problem: broken.Why.Error()}
+		list.Items = append(list.Items, item)
+		rows = append(rows, []string{item.Name, item.Namespace, "", item.State + ": " + item.Problem, "", "", ""})
 	}
-	return err
+	if err := p.app.printItems(format, list, rows); err != nil {
+		return err
+	}
+	for _, broken := range unreadable {
+		p.app.streams.Errorf("note: %s\n", broken)
+	}
+	return nil
 }

@@ -186,15 +186,12 @@ type presentPackages struct {
 }
 
 // installedPackages lists the packages of other releases, of OLM v1 and of OLM
-// v0. Those that the user may not list are left out; a plan for objects that
+// v0. Those that cannot be read are left out; a plan for objects that
 // belong to one is still refused later.
 func installedPackages(ctx context.Context, cluster Cluster, release preview.Release) (presentPackages, error) {
 	out := presentPackages{releases: map[string]bool{}}
 	records, err := history.List(ctx, cluster, "")
-	if preview.ReasonOf(err) == preview.ReasonForbidden {
-		err = nil
-	}
-	if err != nil {
+	if _, ok := history.Unreadable(err); !ok && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return out, err
 	}
 	for i := range records {
