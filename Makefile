@@ -203,7 +203,7 @@ soak: sandbox kubectl ## every danger in every disguise and package, a million r
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
 	$(SOAK) -run '^Test(SlowOfflineScripts|ClusterSharedScripts|ClusterScripts|ClusterCommandsOfRefusals)' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run '^TestClusterALargeCluster' ./cmd/internal/cli
-	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run '^Test(Cluster(Killed|Forgeries|Signals|Webhooks|PrintedCommands)|TerminalHowever|SlowPrintedCommands)' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run '^Test(Cluster(Killed|Forge|Signals|Webhooks|PrintedCommands)|TerminalHowever|SlowPrintedCommands)' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -p 1 -run 'TestClusterStoppedPast' ./install ./cmd/internal/cli
 	$(MAKE) upstream
 

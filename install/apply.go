@@ -158,7 +158,7 @@ func (r *applier) underLock(ctx context.Context) error {
 		return r.fail("", "", err) // the Namespace may have been made
 	}
 	r.noteLate()
-	keys := r.opts.RecordKeys
+	keys := r.opts.RecordKeys.For(r.plan.Base.Signature)
 	if r.isUndoing() || r.isResumed() {
 		keys = keys.ForSuccessor(r.before)
 	}

@@ -117,26 +117,39 @@ func (c *checker) checkQuorum(users []string) error {
 // difference: the run resumes it.
 func (c *checker) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan is based on"
-	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
+	newest, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
 	if err != nil {
 		return c.fail(doing, "", err)
 	}
-	if record != nil {
-		record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
-		if a := c.plan.Request.Action; a == preview.RequestRollback || a == preview.RequestUninstall {
-			if err := record.CheckChain(ctx, c.cluster); err != nil {
-				return c.fail(doing, "", err)
-			}
-		}
+	before := c.before
+	c.before, c.parent = newest, secret
+	if newest.CheckedLike(before) { // a moment ago, before the lock
+		return c.compareBase(ctx, doing, newest)
 	}
-	c.before, c.parent = record, secret
+	found, err := record.ToPlanFrom(ctx, c.cluster, c.plan.Release, newest, c.opts.RecordKeys, c.plan.Target.Identity)
+	if err != nil {
+		return c.fail(doing, "", err)
+	}
+	return c.compareBase(ctx, doing, found)
+}
+
+// compareBase compares the record of a release, nil for none, with the revision that the
+// plan is based on.
+func (c *checker) compareBase(ctx context.Context, doing string, record *record.Record) error {
 	const again = "preview again: the release is not what was reviewed"
 	base := c.plan.Base
+	now := preview.Base{}
+	if record != nil {
+		now = record.PlanBase()
+	}
+	broken := now.Signature != nil && now.Signature.Chain != "" && (base.Signature == nil || base.Signature.Chain == "")
 	switch {
-	case record == nil && base.Revision == 0:
+	case record == nil && base.Revision == 0 && base.Lost == 0:
 		return nil
-	case record == nil:
+	case record == nil || record.Revision == 0 && base.Revision > 0:
 		return refusal(doing, again, fmt.Sprintf("the record of revision %d is gone", base.Revision))
+	case broken:
+		return refusal(doing, again, now.Signature.Chain)
 	case record.Digest == c.plan.Digest && record.State.Unfinished():
 		return nil
 	case record.Undoes != nil && record.Undoes.Digest == c.plan.Digest && record.State.Unfinished():
@@ -147,10 +160,10 @@ func (c *checker) checkBase(ctx context.Context) error {
 	case record.Revision != base.Revision || record.Digest != base.Digest:
 		return refusal(doing, again, fmt.Sprintf("it is based on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))
-	case !reflect.DeepEqual(base.Signature, record.Signature):
+	case !reflect.DeepEqual(base.Signature, now.Signature) || base.Lost != now.Lost:
 		return refusal(doing, "preview again with the same --record-key, or the same records.trusted in the configuration",
 			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.Signature))
-	case !maps.Equal(base.Accepted, record.PlanBase().Accepted):
+	case !maps.Equal(base.Accepted, now.Accepted):
 		// Accepted findings count for less: the list must be the record's own.
 		return refusal(doing, again, fmt.Sprintf("the findings it counts as accepted are not those of revision %d", record.Revision))
 	}

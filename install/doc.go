@@ -103,7 +103,8 @@
 // A record names the digest (sha256) of each older record that is kept, as it is kept. So
 // what is done to records by something else than this program shows as follows. History
 // marks it and exits with 1, status says it, a rollback to a record that does not hold is
-// refused, and any other rollback, and an uninstall, has the finding record-chain-broken.
+// refused, and any other plan has the critical finding record-chain-broken. What is applied
+// after it is not signed, and lists the lost revision with its number ([record.Lost]).
 //
 //	what is done                             shows by
 //	one older record is changed              its digest is not the one that later records name
@@ -111,9 +112,10 @@
 //	a record in the middle is removed        later records list it, or the list has a gap
 //	newer records are removed, or an old     the copy of a newer revision, if any is left;
 //	one is put back as the newest            else the objects: this program wrote to them
-//	                                         later than the revision that is now the newest
+//	                                         later than the revision that is now the newest;
+//	                                         and the Role of the release, which names it
 //	the newest record is removed alone       older ones that are left without it
-//	the newest record is changed             its signature
+//	the newest record is changed             its signature, and of its options the Role
 //	one record and all later ones are        their signatures
 //	written anew
 //	signed approvals in a record are         the signature of the record, and where the

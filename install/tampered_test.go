@@ -34,7 +34,7 @@ type tampering struct {
 	kept map[string]map[string]any // the data of each Secret as this program wrote it
 }
 
-func newTampering(t *testing.T) *tampering {
+func newTampering(t *testing.T, name string) *tampering {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func newTampering(t *testing.T) *tampering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &tampering{world: newWorldIn(t, sandboxtest.Start(t), "tampered"), t: t, kept: map[string]map[string]any{}}
+	m := &tampering{world: newWorldIn(t, sandboxtest.Start(t), name), t: t, kept: map[string]map[string]any{}}
 	m.keys = record.Keys{Signer: key, Trusted: []approval.PublicKey{key.Verifier()}}
 	for i := 1; i <= 5; i++ {
 		stored := m.newest()
@@ -191,7 +191,7 @@ func older(change func(revision float64, entry map[string]any) (keep bool)) func
 // the documentation of package install has it.
 func TestClusterHistoryShowsTampering(t *testing.T) {
 	t.Parallel()
-	m := newTampering(t)
+	m := newTampering(t, "tampered")
 	for _, tt := range []struct {
 		name    string
 		tamper  func()
@@ -292,5 +292,43 @@ func TestClusterHistoryShowsTampering(t *testing.T) {
 		for revision := 1; revision <= 5; revision++ {
 			m.put(revision, m.data(revision))
 		}
+	}
+}
+
+// TestClusterNoRunOnAHistoryThatBroke: what was approved before a record was removed is
+// refused by every action, also to resume it, and nothing is written.
+func TestClusterNoRunOnAHistoryThatBroke(t *testing.T) {
+	t.Parallel()
+	m := newTampering(t, "broken")
+	signed := func(o *engine.Options) { o.Installed.Base.Signature = m.newest().Signature }
+	plans := map[string]*preview.Plan{
+		"upgrade": m.planWith(t, signed, m.content(t, "6.0.0", configMap("settings", "6"))),
+		"uninstall": m.planWith(t, func(o *engine.Options) {
+			signed(o)
+			o.Request.Action = preview.RequestUninstall
+		}),
+	}
+	stopped := m.rewritten(5, func(r map[string]any) { r["state"] = "applying" })
+	resumed, err := record.LoadPlan(t.Context(), m, m.newest(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plans["resume"] = resumed
+	m.put(3, nil)
+	for name, plan := range plans {
+		if name == "resume" {
+			m.put(5, stopped)
+		}
+		before := len(m.writes(t))
+		o := m.options(t)
+		o.RecordKeys = m.keys
+		_, err := install.Apply(t.Context(), plan, byDigest(plan), m, o)
+		if install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "the history does not hold since revision 3") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := m.writes(t); len(after) != before {
+			t.Errorf("%s wrote %v", name, after[before:])
+		}
+		m.put(5, m.data(5))
 	}
 }

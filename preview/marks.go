@@ -17,7 +17,11 @@ const (
 	// AnnotationMadeBy is on each Namespace that a release created, with the value
 	// NAMESPACE/NAME of the release. A release deletes no other Namespace.
 	AnnotationMadeBy = "kubectl-operator/made-by"
-	LastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
+	// AnnotationRevision and AnnotationOptions are on the Role of a release that vouches for
+	// its newest record: its number, and the digest of what the next plan takes from it.
+	AnnotationRevision = "kubectl-operator/revision"
+	AnnotationOptions  = "kubectl-operator/options"
+	LastApplied        = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
 // DefaultHistoryMax is how many revisions of a release are kept by default, the newest
@@ -25,7 +29,7 @@ const (
 const DefaultHistoryMax = 10
 
 // RecordName returns the name of a release's record Secret, which is also its
-// ApplySet parent, and of its Lease.
+// ApplySet parent, of its Lease, and of the Role that vouches for the record.
 func RecordName(release string) string { return "kubectl-operator." + release }
 
 // SetID returns the ApplySet id of a release (KEP-3659): of the record Secret in

@@ -211,10 +211,43 @@ type Base struct {
 	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
 	// CloudDocuments are those of the packages of that revision.
 	CloudDocuments []CloudDocument `json:"cloudDocuments,omitempty"`
-	// Signature is the outcome of verifying the signature of that revision's
-	// record; absent where no key was configured.
+	// Signature is the outcome of verifying the signature of that revision's record;
+	// absent where no key was configured and the history holds.
 	Signature *RecordSignature `json:"signature,omitempty"`
+	// Lost is the number of the newest revision that was begun later than that one, and
+	// whose record something else than this program removed; 0 for none.
+	Lost int `json:"lost,omitempty"`
+	// Unvouched is what the plan takes from the record although nothing vouches for the
+	// record that a user who may write Secrets cannot write; absent where it takes nothing.
+	Unvouched *UnvouchedOptions `json:"unvouched,omitempty"`
 }
+
+// UnvouchedOptions is what a plan takes from a record that only Secrets of the release's
+// namespace vouch for.
+type UnvouchedOptions struct {
+	// Changes lists what the options of the record change, in comparison with the content
+	// without them: object ids with the paths of fields.
+	Changes []string `json:"changes,omitempty"`
+	// Conflicts is true where the record decides about contested fields.
+	Conflicts bool `json:"conflicts,omitempty"`
+	// Package is the package whose name, catalog and channel are those of the record; empty
+	// where the user named it.
+	Package string `json:"package,omitempty"`
+	// Follows is the installed version whose upgrade edges are followed, if they lead to
+	// another version than without them; empty for none.
+	Follows string `json:"follows,omitempty"`
+	// Hidden is true if the user may not read what would vouch for the record.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// IsZero reports whether a plan takes nothing.
+func (u *UnvouchedOptions) IsZero() bool {
+	return u == nil || len(u.Changes) == 0 && !u.Conflicts && u.Package == "" && u.Follows == ""
+}
+
+// Next returns the number of the revision that follows. That of a lost one is not used
+// again.
+func (b *Base) Next() int { return max(b.Revision, b.Lost) + 1 }
 
 // InstalledPackage is a package of the installed revision.
 type InstalledPackage struct {

@@ -84,6 +84,31 @@ func (o *ReleaseOptions) IsZero() bool {
 		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && len(o.CloudPolicies) == 0 && !o.Strict && !o.Unknown
 }
 
+// OptionsDigest returns the digest of what the next plan of a release takes from the record
+// of a revision: the options, and which package of which catalog it is; empty for nothing.
+// The digest of the revision's plan is in it, so that it is that of no other revision.
+func OptionsDigest(release Release, revision int, plan string, options *ReleaseOptions, packages []Package) (string, error) {
+	of := struct {
+		Release  Release
+		Revision int
+		Plan     string
+		Options  *ReleaseOptions
+		Packages []Package
+	}{release, revision, plan, options, nil}
+	chosen := !options.IsZero()
+	for i := range packages {
+		pkg := Package{Name: packages[i].Name, Version: packages[i].Version, Bundle: packages[i].Bundle, Via: packages[i].Via}
+		params := packages[i].Parameters
+		pkg.Parameters = Parameters{InstallMode: params.InstallMode, WatchNamespaces: params.WatchNamespaces, Certs: params.Certs, Section: params.Section}
+		chosen = chosen || len(pkg.Via) > 0 || params.InstallMode != "" || len(params.WatchNamespaces) > 0 || params.Certs != ""
+		of.Packages = append(of.Packages, pkg)
+	}
+	if !chosen {
+		return "", nil
+	}
+	return hashStruct(of)
+}
+
 // SetValues returns the leaves of values, sorted by path. A leaf or mapping for which
 // withheld returns true is in the result without its value, a mapping as a whole.
 func SetValues(values map[string]any, withheld func(keys []string, value any) bool) ([]SetValue, error) {

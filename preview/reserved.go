@@ -11,6 +11,7 @@ const TypeRecord = "kubectl-operator/record"
 // records, members of a release, and Namespaces that a release created.
 var reservedMarks = [...]string{
 	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
+	AnnotationRevision, AnnotationOptions,
 }
 
 // reservedRow is a field or name that only this program may set. With it, an object of
@@ -22,8 +23,8 @@ type reservedRow struct {
 
 var reservedTable = [...]reservedRow{
 	{"the name of a record or lock", func(ref Ref, _ map[string]any) string {
-		locks := ref.Kind == "Lease" && ref.Group() == "coordination.k8s.io"
-		if (locks || isSecret(ref)) && strings.HasPrefix(ref.Name, RecordName("")) {
+		own := ref.Is("coordination.k8s.io/Lease") || ref.Is("rbac.authorization.k8s.io/Role") || isSecret(ref)
+		if own && strings.HasPrefix(ref.Name, RecordName("")) {
 			return "the name " + ref.Name
 		}
 		return ""

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -28,6 +29,9 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 		Request: preview.Request{Reference: "mongodb", Action: preview.RequestInstall},
 	}
 	stored, err := history.Load(t.Context(), c, release)
+	if err == nil {
+		stored, err = record.ToPlanFrom(t.Context(), c, release, stored, record.Keys{}, "")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +169,13 @@ func TestClusterReleases(t *testing.T) {
 		records, err := history.List(t.Context(), c, "one")
 		if err == nil || !strings.Contains(err.Error(), "one/kubectl-operator.broken") || len(records) != 1 {
 			t.Errorf("got %d records, %v", len(records), err)
+		}
+		unread, ok := history.Unreadable(err)
+		if want := (preview.Release{Name: "broken", Namespace: "one"}); !ok || len(unread) != 1 || unread[0].Release != want {
+			t.Errorf("got %v, %t", unread, ok)
+		}
+		if _, ok := history.Unreadable(errors.Join(errors.New("no answer"))); ok {
+			t.Error("a list that failed passes for one with records that cannot be read")
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -25,6 +26,11 @@ type Chain struct {
 	// 0 for none. The same is left where the newest record was exchanged for the one
 	// before it.
 	Stopped int
+	// Lost is the newest revision that was begun later than the newest on record, and whose
+	// record is gone; 0 where none is known of.
+	Lost int
+	// Witness is what the Role of the release says of the newest record.
+	Witness Witness
 
 	// Records are those that could be read, the newest first.
 	Records []*Record
@@ -48,6 +54,12 @@ func (c *Chain) Notes() []string {
 		out = append(out, fmt.Sprintf("revision %d was begun and is not on record: a run was stopped before it wrote anything, or its record was removed", c.Stopped))
 	}
 	return out
+}
+
+// lose records that a revision later than the newest on record is gone.
+func (c *Chain) lose(revision int, format string, args ...any) {
+	c.Lost = max(c.Lost, revision)
+	c.breakAt(revision, format, args...)
 }
 
 // breakAt records that a revision does not hold, unless that is known of a newer one.
@@ -94,7 +106,22 @@ func ReadChain(ctx context.Context, cluster Reader, newest *Record) (*Chain, err
 	if err := c.lookBehind(ctx, cluster, newest); err != nil {
 		return nil, err
 	}
-	return c, c.compareObjects(ctx, cluster, newest)
+	if err := c.compareObjects(ctx, cluster, newest); err != nil {
+		return nil, err
+	}
+	return c, c.compareWitness(ctx, cluster, newest)
+}
+
+// compareWitness compares the newest record with the one that the Role of the release
+// vouches for.
+func (c *Chain) compareWitness(ctx context.Context, cluster Getter, newest *Record) (err error) {
+	if c.Witness, err = readWitness(ctx, cluster, newest.Release); err != nil {
+		return err
+	}
+	if has := c.Witness.Revision; has > newest.Revision && newest.Installed() {
+		c.lose(has, "its record is gone, and the Role %s names it: revision %d is in the place of the newest", preview.RecordName(newest.Release.Name), newest.Revision)
+	}
+	return nil
 }
 
 // compare compares the records with the digests that later ones name.
@@ -132,42 +159,109 @@ func (c *Chain) checkList(newest *Record) {
 	}
 }
 
-// lookBehind looks for what a revision newer than the newest record left.
+// lookBehind looks for what revisions newer than the newest record left.
 func (c *Chain) lookBehind(ctx context.Context, cluster Getter, newest *Record) error {
-	for _, after := range []int{0, 1} { // a revision is copied aside when the next begins
-		revision := newest.Revision + after
+	for revision := newest.Revision; ; revision++ { // a revision is copied aside when the next begins
 		secret, err := cluster.Get(ctx, secretRef(newest.Release, partName(newest.Release.Name, revision, 0)))
 		switch {
-		case preview.ReasonOf(err) == preview.ReasonForbidden, err == nil && secret == nil:
+		case preview.ReasonOf(err) == preview.ReasonForbidden:
 		case err != nil:
 			return fmt.Errorf("reading the record of revision %d: %w", revision, err)
-		case after == 0:
+		case secret == nil && revision == newest.Revision: // it has no successor, unless the copy was removed too
+			continue
+		case secret == nil:
+		case revision == newest.Revision:
 			c.Stopped = revision + 1
-		default:
+			continue
+		case revision < newest.Revision+maxLooked:
 			c.Stopped = 0 // no run was: revision has been the newest
+			c.Lost = revision + 1
 			c.breakAt(revision, "it is on record as an older one, but revision %d is in the place of the newest: newer records were removed, or an old one was put back", newest.Revision)
+			continue
 		}
+		return nil
 	}
-	return nil
 }
 
-// CheckChain checks the records of a release's older revisions, and adds to the
+// maxLooked is the most revisions after the newest record that are looked for.
+const maxLooked = 100
+
+// ToPlanFrom returns the newest record of a release as a plan starts from it, and as an
+// apply finds it: with the outcome of verifying its signature, its signed approvals and
+// the chain of records that it is in. newest is that record as it was read, nil where there
+// is none. Where older revisions are on record, and their newest is not, the outcome is a
+// record of no revision that says so; nil for a release that has no records.
+func ToPlanFrom(ctx context.Context, cluster Lister, release preview.Release, newest *Record, keys Keys, identity string) (*Record, error) {
+	if newest == nil {
+		lost, err := LostNewest(ctx, cluster, release)
+		if err != nil || lost == 0 {
+			return nil, err
+		}
+		newest = &Record{Release: release, State: Uninstalled, lost: lost, keys: keys, identity: identity, checked: true}
+		newest.noteChain(fmt.Sprintf("the history does not hold since revision %d: the newest record is gone, and revisions up to %d are on record as older ones", lost, lost-1))
+		return newest, nil
+	}
+	newest.Verify(keys, identity)
+	newest.checked = true
+	return newest, newest.checkChain(ctx, cluster)
+}
+
+// CheckedLike takes the outcome of [ToPlanFrom] over from an earlier reading of the same
+// record, nil for none. It reports whether both were read from the same bytes, with the same
+// signature.
+func (r *Record) CheckedLike(earlier *Record) bool {
+	if r == nil || earlier == nil || !earlier.checked || !bytes.Equal(r.stored.sum, earlier.stored.sum) || !bytes.Equal(r.stored.signature, earlier.stored.signature) {
+		return false
+	}
+	r.Signature, r.lost, r.witness, r.checked = earlier.Signature, earlier.lost, earlier.witness, true
+	r.keys, r.identity = earlier.keys, earlier.identity
+	return true
+}
+
+// Lister is a [Reader] that also lists.
+type Lister interface {
+	Reader
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
+}
+
+// LostNewest returns the revision whose record is gone of a release that has records of
+// older revisions and none of the newest; 0 for a release without records, and for a user
+// who may not list them.
+func LostNewest(ctx context.Context, cluster Lister, release preview.Release) (int, error) {
+	secrets, err := cluster.List(ctx, "v1", "Secret", release.Namespace, preview.LabelRelease+"="+release.Name, "type")
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("listing the records of release %s: %w", release.Name, err)
+	}
+	lost := 0
+	for _, secret := range secrets {
+		if older := CopyOf(secret, release.Name); older > 0 {
+			lost = max(lost, older+1) // an older one is copied aside when the next begins
+		}
+	}
+	return lost, nil
+}
+
+// checkChain checks the records of a release's older revisions, and adds to the
 // verification of the newest one since when they do not hold.
-func (r *Record) CheckChain(ctx context.Context, cluster Reader) error {
+func (r *Record) checkChain(ctx context.Context, cluster Reader) error {
 	c, err := ReadChain(ctx, cluster, r)
-	if err != nil || c.Since == 0 {
+	if err != nil {
 		return err
 	}
+	r.lost, r.witness = c.Lost, c.Witness
 	r.noteChain(c.Text())
 	return nil
 }
 
-// CheckChainSince is [Record.CheckChain] for a release that is read again and again:
-// what was found at its earlier reading, nil for none, holds until another revision is
-// the newest, and the records of older revisions are not read for it.
+// CheckChainSince checks the chain of a release that is read again and again: what was
+// found at its earlier reading, nil for none, holds until another revision is the newest,
+// and the records of older revisions are not read for it.
 func (r *Record) CheckChainSince(ctx context.Context, cluster Reader, earlier *Record) error {
 	if earlier == nil || earlier.Revision != r.Revision {
-		return r.CheckChain(ctx, cluster)
+		return r.checkChain(ctx, cluster)
 	}
 	r.noteChainOf(earlier)
 	return nil

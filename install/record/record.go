@@ -21,6 +21,9 @@ const (
 	Failed      State = "failed"
 	Abandoned   State = "abandoned" // unfinished when a newer revision began
 	Uninstalled State = "uninstalled"
+	// Lost is the state of an older revision whose record was removed by something else
+	// than this program: it is listed, so that its number is not used again.
+	Lost State = "lost"
 )
 
 // transitions lists the states that can follow each state. A failed record is
@@ -108,6 +111,9 @@ type Record struct {
 	stored   storedForm
 	keys     Keys   // that Verify was given, for other revisions
 	identity string // that of the cluster, likewise
+	lost     int    // see [preview.Base]
+	checked  bool   // by [ToPlanFrom], or written by this run
+	witness  Witness
 	// Signature is the result of verifying the record; nil when it was not
 	// verified. It is never read from the record, which would vouch for itself.
 	Signature *preview.RecordSignature `json:"-"`
@@ -167,9 +173,13 @@ func (r *Record) VerifyLike(other *Record) {
 }
 
 // PlanBase returns the facts about the installed revision that a new plan is based
-// on. Packages and accepted findings are left out if the release was uninstalled.
+// on. Packages and accepted findings are left out if the release was uninstalled. A record
+// that does not come from [ToPlanFrom] is one whose history does not hold.
 func (r *Record) PlanBase() preview.Base {
-	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
+	if !r.checked {
+		r.noteChain("the history was not compared")
+	}
+	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature, Lost: r.lost}
 	if r.State != Uninstalled {
 		for _, pkg := range r.Packages {
 			base.Packages = append(base.Packages, preview.InstalledPackage{Name: pkg.Name, Version: pkg.Version})
@@ -204,10 +214,10 @@ func (r *Record) Receipt() *Receipt {
 // stay in the new one's until they are deleted.
 func New(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
 	r := &Record{
-		Release: plan.Release, Revision: plan.Base.Revision + 1, State: Pending,
+		Release: plan.Release, Revision: plan.Base.Next(), State: Pending,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
 		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: append([]preview.Stage(nil), plan.Stages...), Approval: approval,
-		Started: now, Updated: now, Options: recordedOptions(plan),
+		Started: now, Updated: now, Options: recordedOptions(plan), checked: true,
 	}
 	r.Request.Flags, r.Request.LeftOut = nil, nil // of one machine, and no release keeps them
 	if before != nil {
@@ -225,6 +235,9 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 				r.Inventory = append(r.Inventory, item)
 			}
 		}
+	}
+	if plan.Base.Lost > 0 {
+		r.Older = append(r.Older, KeptRevision{Revision: plan.Base.Lost, State: Lost})
 	}
 	sortItems(r.Inventory)
 	var had []*preview.Object

@@ -134,5 +134,14 @@ func (k Keys) ForSuccessor(before *Record) Keys {
 	if before.Signature == nil || before.Signature.Key == "" {
 		return Keys{Trusted: k.Trusted}
 	}
+	return k.For(before.Signature)
+}
+
+// For returns the keys for a record that follows the one with a signature, nil for none. A
+// record in a history that does not hold is not signed: the signature would vouch for that.
+func (k Keys) For(before *preview.RecordSignature) Keys {
+	if before != nil && before.Chain != "" {
+		return Keys{Trusted: k.Trusted}
+	}
 	return k
 }

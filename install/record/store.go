@@ -368,7 +368,11 @@ func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *R
 			return err
 		}
 	}
-	return s.Save(ctx, record, plan.Objects)
+	if err := s.Save(ctx, record, plan.Objects); err != nil {
+		return err
+	}
+	s.vouch(ctx, before, record)
+	return nil
 }
 
 // Save writes the record. more are objects that may be created next: the applyset

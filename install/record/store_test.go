@@ -159,7 +159,7 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want.unpacked, want.stored = got.unpacked, got.stored // only what was read knows them
+			want.unpacked, want.stored, want.checked, want.witness = got.unpacked, got.stored, got.checked, got.witness // only what was read knows them
 			if !reflect.DeepEqual(got, want) {
 				t.Error("the record came back changed")
 			}

@@ -51,7 +51,7 @@ func (c *Chain) compareObjects(ctx context.Context, cluster Reader, newest *Reco
 		bodies = append(bodies, result.Body)
 	}
 	if last := LastWrite(newest.Release, bodies); last > newest.Written {
-		c.breakAt(newest.Revision+1, "its record is gone: the objects of the release were applied again at %s, and revision %d, the newest on record, wrote to them last at %s", last, newest.Revision, newest.Written)
+		c.lose(newest.Revision+1, "its record is gone: the objects of the release were applied again at %s, and revision %d, the newest on record, wrote to them last at %s", last, newest.Revision, newest.Written)
 	}
 	return nil
 }

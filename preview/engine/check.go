@@ -30,7 +30,8 @@ func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},
 		references{}, podConstraints{}, lookups{}, flytePlugins{},
-		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, goneKinds{}, brokenConversions{}, rollbackEffects{}, ownRecord{}, admissionAdditions{},
+		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, goneKinds{}, brokenConversions{}, rollbackEffects{},
+		ownRecord{}, recordedOptions{}, admissionAdditions{},
 	}
 }
 

@@ -182,12 +182,13 @@ func isIncidental(body map[string]any) bool {
 	return false
 }
 
-// isRecordObject reports whether an object is one of the release's records or its lock.
+// isRecordObject reports whether an object is one of the release's records, its lock, or
+// the Role that vouches for them.
 func isRecordObject(body map[string]any, release preview.Release) bool {
 	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
 	switch {
 	case ref.Namespace != release.Namespace:
-	case ref.Is("coordination.k8s.io/Lease"):
+	case ref.Is("coordination.k8s.io/Lease"), ref.Is("rbac.authorization.k8s.io/Role"):
 		return ref.Name == name
 	case ref.Is(preview.KindSecret) && preview.String(body, "metadata", "labels", preview.LabelRelease) == release.Name:
 		return ref.Name == name || strings.HasPrefix(ref.Name, name+".v")

@@ -48,13 +48,18 @@ type ownRecord struct{ noCheck }
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)
-	if p.Base.Revision == 0 || !raised {
+	if p.Base.Revision == 0 && p.Base.Lost == 0 || !raised {
 		return nil
 	}
 	unsigned := rule.Name != rules.RecordNotVerified.Name
+	broken := rule.Name == rules.RecordChainBroken.Name
 	var decides []string
 	severity := preview.Info
-	if unsigned {
+	switch {
+	case broken:
+		severity = preview.Critical
+		decides = append(decides, fmt.Sprintf("which revision this one follows: it is numbered %d", p.Base.Next()))
+	case unsigned:
 		severity = preview.Warning
 	}
 	if p.FailureRollback != nil && p.FailureRollback.Revision > 0 {
@@ -86,7 +91,71 @@ func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 		return nil
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
+	which := fmt.Sprintf("the record of revision %d", p.Base.Revision)
+	if p.Base.Revision == 0 {
+		which = "the newest record"
+	}
 	return []preview.Finding{rule.WithReason().FindingOf(severity, release,
-		fmt.Sprintf("the record of revision %d is %s", p.Base.Revision, p.Base.Signature),
+		fmt.Sprintf("%s is %s", which, p.Base.Signature),
 		strings.Join(decides, preview.EvidenceMark))}
+}
+
+// recordedOptions is the check for what the plan takes from a record that only Secrets of
+// the release's namespace vouch for.
+type recordedOptions struct{ noCheck }
+
+// maxOptionEffects is the most places that the finding names.
+const maxOptionEffects = 20
+
+func (recordedOptions) findings(of *decidedPlan) []preview.Finding {
+	p, u := of.plan, of.plan.Base.Unvouched
+	if u.IsZero() {
+		return nil
+	}
+	var evidence []string
+	if u.Package != "" {
+		evidence = append(evidence, "the record chooses the package "+u.Package+", its catalog and its channel")
+	}
+	if u.Follows != "" {
+		evidence = append(evidence, "the record says that version "+u.Follows+" is installed, whose upgrade edges are followed")
+	}
+	if u.Conflicts {
+		evidence = append(evidence, decidedConflicts(p)...)
+	}
+	if len(u.Changes) > 0 {
+		for _, c := range p.OptionChanges {
+			if c.Change == preview.OptionKept || c.Change == preview.OptionNotKnown {
+				evidence = append(evidence, "of the record: "+c.Text())
+			}
+		}
+	}
+	for i, change := range u.Changes {
+		if i == maxOptionEffects {
+			evidence = append(evidence, fmt.Sprintf("and %d more places", len(u.Changes)-i))
+			break
+		}
+		evidence = append(evidence, "changed by them: "+change)
+	}
+	if len(evidence) == 0 {
+		return nil
+	}
+	if u.Hidden {
+		evidence = append(evidence, fmt.Sprintf("you may not get Role %s/%s, which may vouch for them", p.Release.Namespace, preview.RecordName(p.Release.Name)))
+	}
+	for i := range evidence {
+		evidence[i] = preview.EvidenceName(evidence[i])
+	}
+	return []preview.Finding{rules.RecordOptions.Finding("release/"+p.Release.Namespace+"/"+p.Release.Name,
+		"release "+p.Release.Name+" "+rules.RecordOptions.Title, strings.Join(evidence, preview.EvidenceMark))}
+}
+
+// decidedConflicts lists the objects with contested fields about which the plan decides.
+func decidedConflicts(p *preview.Plan) []string {
+	var out []string
+	for i := range p.Objects {
+		if o := &p.Objects[i]; len(o.Conflicts) > 0 {
+			out = append(out, fmt.Sprintf("--conflicts %s of the record: %s", p.ConflictsOf(o), o.ID))
+		}
+	}
+	return out
 }

@@ -166,7 +166,7 @@ func checkShape(p *preview.Plan) error {
 	if err := p.CheckDecisions(); err != nil {
 		return tamperedError(err.Error())
 	}
-	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0 || p.Base.Signature != nil) {
+	if p.Base.Revision < 0 || p.Base.Lost < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0 || p.Base.Signature != nil && p.Base.Lost == 0) {
 		return tamperedError("its base is no revision, and still accepted something")
 	}
 	return nil

@@ -56,8 +56,9 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	if p.Changes() {
 		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
 		n.add("v1", "Secret", p.Release.Namespace, record, "create", "patch")
-		n.addRevisionWrites(p.Release, p.Base.Revision+1)
-		n.addCleanup(p.Release.Namespace, record, p.Base.Revision+1-preview.DefaultHistoryMax)
+		n.add(roleVersion, "Role", p.Release.Namespace, record, witnessVerbs(p)...)
+		n.addRevisionWrites(p.Release, p.Base.Next())
+		n.addCleanup(p.Release.Namespace, record, p.Base.Next()-preview.DefaultHistoryMax)
 	}
 	if p.Request.Action == preview.RequestRollback && p.Request.Revision > 0 && p.Request.Revision < p.Base.Revision {
 		n.addRevisionReads(p.Release, p.Request.Revision)
@@ -67,8 +68,8 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		for _, o := range p.FailureRollback.Objects {
 			n.add(o.APIVersion, o.Ref().Kind, o.Ref().Namespace, o.Ref().Name, writeVerbs(o.Action)...)
 		}
-		n.addRevisionWrites(p.Release, p.Base.Revision+2)
-		n.addCleanup(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
+		n.addRevisionWrites(p.Release, p.Base.Next()+1)
+		n.addCleanup(p.Release.Namespace, record, p.Base.Next()+1-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
 }
@@ -111,6 +112,22 @@ func defaultingCRDs(p *preview.Plan, plural Plural) []preview.Ref {
 		}
 	}
 	return refs
+}
+
+const roleVersion = "rbac.authorization.k8s.io/v1"
+
+// witnessVerbs returns the verbs that a plan needs on the Role which vouches for the options
+// in the record of its release. A user who need write no RBAC objects does without: the next
+// plan says then what it takes from the record.
+func witnessVerbs(p *preview.Plan) []string {
+	asked := slices.ContainsFunc(p.Objects, func(o preview.Object) bool {
+		return o.Ref().Group() == "rbac.authorization.k8s.io" && len(requestVerbs(p, &o)) > 0
+	})
+	digest, err := preview.OptionsDigest(p.Release, p.Base.Next(), p.Digest, p.ReleaseOptions, p.Packages)
+	if !asked || err == nil && digest == "" {
+		return nil // an uninstall leaves it, with no rules, where the user may not delete it
+	}
+	return []string{"get", "create", "patch"}
 }
 
 // addRevisionReads adds the permissions to read the plan of an earlier revision.

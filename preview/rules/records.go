@@ -46,9 +46,18 @@ var (
 		Text:   fromRecord,
 		Reason: ownRecord,
 		Reduce: "Look at which revisions hold: kubectl operator history RELEASE -n NAMESPACE. Find out who wrote the record: kubectl get secret kubectl-operator.RELEASE -n NAMESPACE -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
-		Looks:  "The records of the release, where a plan goes back to one or removes the release: the digest of each, and what later ones name.",
-		When:   recordSeverity,
+		Looks:  "The records of the release: the digest of each and what later ones name, which revisions are left, and when the objects were written last.",
 	}.example("package/mongodb", 1, "not verified: the history does not hold since revision 1: its record is gone, and the newest lists it"))
+	RecordOptions = row(Rule{
+		Name: "record-options", Level: Critical, Title: "takes options from a record for which nothing vouches",
+		Why:    "Everyone who can write Secrets in the release's namespace can change the options in its record, and the next plan starts from them. Neither a signature nor the Role of the release says that these are the ones that were applied.",
+		Reduce: "Give the options on the command line or in a request file, this once: what is given is not taken from the record, and the revision that is applied is vouched for. Leave them out with --reset-options, or sign records with --record-key FILE.",
+		Looks:  "Upgrades, and installs of a release that exists: options on record that change the rendered content in comparison with the command line alone, the package, catalog and channel where none is named, and decisions about contested fields. A release of an older version of the program, or of a user who may write no Roles, has nothing that vouches for it.",
+		Example: Example{
+			Of:       "release mongodb",
+			Evidence: "of the record: --set image=registry.example/mongod:7; changed by them: apps/Deployment/app/op .spec.template.spec.containers[name=\"op\"].image",
+		},
+	})
 	RecordApprovalBroken = row(Rule{
 		Name: "record-approval-broken", Level: Critical, Title: "comes from a record whose signed approvals do not hold",
 		Why:    "The record names signed approvals by which its revision was applied. One of them is not by the approver that it names, or approves something else, so that the revision was not approved as its record says.",

@@ -45,7 +45,7 @@ func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release p
 		return with, started, nil
 	}
 	from := fmt.Sprintf("revision %d of Helm release %s", was.revision, release.Name)
-	start := &startingPoint{release: release, text: want.Text, from: from, before: &settings{values: was.values}}
+	start := &startingPoint{release: release, text: want.Text, from: from, before: &settings{values: was.values}, plain: started.start.plain}
 	if want.File != nil {
 		start.file = want.File.path
 	} else {

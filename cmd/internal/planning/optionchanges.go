@@ -174,7 +174,7 @@ func (c *optionComparison) leaves(row rememberedOption, values map[string]any, p
 	return out
 }
 
-func union(a, b map[string]leaf) map[string]leaf {
+func union[V any](a, b map[string]V) map[string]V {
 	out := maps.Clone(a)
 	maps.Copy(out, b)
 	return out

@@ -154,6 +154,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if err != nil {
 		return nil, err
 	}
+	found.start.plain.installed = from
 	found.recordHidden = hidden
 	if from == nil {
 		if err := found.withoutEdges(stored); err != nil {
@@ -183,13 +184,14 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 	if err != nil {
 		return nil, err
 	}
-	record, err := p.Find(ctx, name)
+	record, err := p.start(ctx, p.Find, name)
 	if err != nil {
 		return nil, err
 	}
 	if record.OfSet() {
 		return nil, Usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
 	}
+	chosen := text == ""
 	with, want, err := p.startFrom(want, record.Release, record)
 	if err != nil {
 		return nil, err
@@ -218,6 +220,7 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
 	}
+	want.start.plain = want.start.plain.choosing(want, installed, chosen)
 	r, err := with.Resolver(progress)
 	if err != nil {
 		return nil, err
@@ -256,15 +259,12 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 	if include != (Removal{}) {
 		find = p.Recall
 	}
-	record, err := find(ctx, name)
+	record, err := p.start(ctx, find, name)
 	if err != nil {
 		return nil, err
 	}
 	if !record.Installed() && len(record.Items()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
 		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
-	}
-	if err := record.CheckChain(ctx, p.cluster); err != nil {
-		return nil, err
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
@@ -274,11 +274,8 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 
 // Rollback plans to apply an earlier revision again.
 func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
-	record, err := p.Find(ctx, name)
+	record, err := p.start(ctx, p.Find, name)
 	if err != nil {
-		return nil, err
-	}
-	if err := record.CheckChain(ctx, p.cluster); err != nil {
 		return nil, err
 	}
 	contents, target, err := history.Rollback(ctx, p.cluster, record, to)
@@ -319,7 +316,16 @@ func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, erro
 	return p.Verified(ctx, record, err)
 }
 
-// record reads the newest record of a release, nil if there is none.
+// start finds the record that a plan starts from by the name of its release.
+func (p *Planner) start(ctx context.Context, find func(context.Context, string) (*record.Record, error), name string) (*record.Record, error) {
+	found, err := find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.toPlanFrom(ctx, found.Release, found, nil)
+}
+
+// record reads the record that a plan of a release starts from, nil if there is none.
 func (p *Planner) record(ctx context.Context, release preview.Release) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
@@ -329,7 +335,7 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*record.
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		return nil, fmt.Errorf("reading the record of release %s: %w; a plan needs get on secrets in namespace %s", release.Name, err, release.Namespace)
 	}
-	return p.Verified(ctx, record, err)
+	return p.toPlanFrom(ctx, release, record, err)
 }
 
 // lookAtRecord is record for commands that may apply nothing (LooksOnly): if
@@ -353,6 +359,7 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	if err := found.start.finish(found, contents, &opts); err != nil {
 		return nil, err
 	}
+	opts.Installed.Base.Unvouched = found.start.unvouched(ctx, found, contents, stored, upgrade)
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
@@ -109,6 +110,27 @@ func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, na
 	}
 	keys.Signer, keys.Trusted = key, append(keys.Trusted, key.Verifier())
 	return nil
+}
+
+// toPlanFrom returns the record that a plan of a release starts from; see
+// [record.ToPlanFrom]. err is the error of reading it.
+func (p *Planner) toPlanFrom(ctx context.Context, release preview.Release, newest *record.Record, err error) (*record.Record, error) {
+	if err != nil {
+		return nil, err
+	}
+	keys, err := p.RecordKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	identity := ""
+	if len(keys.Trusted) > 0 {
+		target, err := p.cluster.Target(ctx)
+		if err != nil {
+			return nil, err
+		}
+		identity = target.Identity
+	}
+	return record.ToPlanFrom(ctx, p.cluster, release, newest, keys, identity)
 }
 
 // Verified verifies the signature of a record, which may be nil, and the signed approvals

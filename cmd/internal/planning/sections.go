@@ -107,6 +107,7 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err := want.start.finishWithout(contents, &opts); err != nil {
 		return nil, err
 	}
+	opts.Installed.Base.Unvouched = want.start.unvouchedDecisions(stored)
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}

@@ -478,6 +478,7 @@ func (p SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []
 	if err := want.start.finishWithout([]planned.Content{content}, &opts); err != nil {
 		return nil, err
 	}
+	opts.Installed.Base.Unvouched = want.start.unvouchedDecisions(stored)
 	if stored != nil {
 		if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, stored); err != nil {
 			return nil, err

@@ -29,6 +29,10 @@ type startingPoint struct {
 	from string
 	// catalog and channel are those of the installed version; empty where it came from none.
 	catalog, channel string
+	// vouched is true if something that a user who may write Secrets cannot write vouches
+	// for before; see [record.Record.Vouched].
+	vouched bool
+	plain   plainRequest
 	// first is what is said before the options themselves.
 	first []preview.OptionChange
 }
@@ -37,13 +41,13 @@ type startingPoint struct {
 // those of the installed release, changed by flags and by a request file.
 // stored is nil for a new release.
 func (p *Planner) startFrom(want PlanRequest, release preview.Release, stored *record.Record) (*Planner, PlanRequest, error) {
-	start := &startingPoint{release: release, text: want.Text}
+	start := &startingPoint{release: release, text: want.Text, plain: plainRequest{planner: p, want: want}}
 	if want.File != nil {
 		start.file = want.File.path
 	}
 	if stored != nil && stored.Installed() {
 		start.from = fmt.Sprintf("revision %d", stored.Revision)
-		start.catalog, start.channel = stored.Catalog(), stored.Channel()
+		start.catalog, start.channel, start.vouched = stored.Catalog(), stored.Channel(), stored.Vouched()
 		if err := p.recorded(start, stored); err != nil {
 			return nil, want, err
 		}
