@@ -15,7 +15,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs olm demo test whole race soak upstream bench profile golden lint clean
+.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs helm olm demo test whole race soak upstream bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
@@ -114,6 +114,9 @@ control-plane: ## bin/control-plane, an OCI image layout of the control plane, a
 gcs: ## bin/fake-gcs-server, which tests of gs:// read from: a minute once, then cached
 	@mkdir -p bin; cd .tools && $(GOBUILD) -o ../bin/fake-gcs-server github.com/fsouza/fake-gcs-server
 
+helm: ## bin/helm, the real helm, with whose values and kustomizations tests compare: a minute once, then cached
+	@mkdir -p bin; cd .tools && $(GOBUILD) -ldflags '-s -w' -o ../bin/helm helm.sh/helm/v4/cmd/helm
+
 # OLM v0 itself and what serves a catalog to it, at the versions of .tools/olm/go.mod, and
 # OLM's CRDs. Too long for "make test", which runs the tests with them where they are.
 OLM := github.com/operator-framework/operator-lifecycle-manager
@@ -164,7 +167,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	GOOS=windows go build ./cmd/kubectl-operator ./cmd/docs
 	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
-	@$(MAKE) --no-print-directory build sandbox kubectl gcs packager docs
+	@$(MAKE) --no-print-directory build sandbox kubectl gcs helm packager docs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	@{ cd cmd/piped-plugin && go vet . && $(GOTEST) -timeout 20m .; } >bin/piped-plugin.log 2>&1 & plugin=$$!; status=0; set -x; \
@@ -190,10 +193,11 @@ race: sandbox kubectl ## tests of the engine, of installing, of the client and o
 # What happens in a run follows from its number, so a failure names what to look
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
-soak: sandbox kubectl ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
+soak: sandbox kubectl helm ## every danger in every disguise and package, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run 'TestSlowDangers|TestSlowSignsOfCode' ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=4 $(SOAK) -run TestSlowTableRows ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestSlowEveryRealBundle|TestSlowNoFindingOfAChangedLeaf|TestSlowHeap|TestClusterGrants|TestClusterDefaults' ./preview/engine
+	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run TestSlowValuesAreThoseOfHelmTemplate ./cmd/internal/planning
 	KUBECTL_OPERATOR_SOAK_RUNS=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'FuzzPlanTexts|TestSlowCommandsOfTheScreen' ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install

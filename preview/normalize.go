@@ -66,9 +66,9 @@ func withKind(item any, list, apiVersion string) any {
 }
 
 // Normalize converts a rendered object into the form that is hashed and sent: without
-// status, server-set metadata, nulls and the namespace of cluster-scoped kinds, and
-// with a Secret's stringData as data. It modifies body. It returns the paths of removed
-// fields that were not empty, sorted, which the review shows.
+// status, server-set metadata and the namespace of cluster-scoped kinds, and with a
+// Secret's stringData as data. It modifies body. It returns the paths of removed fields
+// that were not empty, sorted, which the review shows; see [DropNulls] for nulls.
 func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
 	remove := func(from map[string]any, key, path string) {
 		if !empty(from[key]) {
@@ -90,7 +90,6 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	if Map(body, "aggregationRule") != nil && IsKind(body, KindClusterRole) {
 		remove(body, "rules", ".rules") // the aggregation controller owns them, and would conflict
 	}
-	dropNulls(body)
 	sort.Strings(removed)
 	return removed, nil
 }
@@ -120,23 +119,6 @@ func secretData(body map[string]any) error {
 		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
 	}
 	return nil
-}
-
-func dropNulls(v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, item := range v {
-			if item == nil {
-				delete(v, key)
-				continue
-			}
-			dropNulls(item)
-		}
-	case []any:
-		for _, item := range v {
-			dropNulls(item)
-		}
-	}
 }
 
 func empty(v any) bool {

@@ -44,10 +44,6 @@ func TestNormalize(t *testing.T) {
 			"{apiVersion: v1, kind: Node, metadata: {name: a, namespace: b}}",
 			"{apiVersion: v1, kind: Node, metadata: {name: a}}", false, []string{".metadata.namespace"},
 		},
-		"nulls go at every depth": {
-			"{apiVersion: v1, kind: X, metadata: {name: a}, spec: {a: null, b: [{c: null, d: 1}]}}",
-			"{apiVersion: v1, kind: X, metadata: {name: a}, spec: {b: [{d: 1}]}}", true, nil,
-		},
 		"rules of an aggregated ClusterRole belong to its controller": {
 			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}, rules: []}",
 			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}}", false, nil,

@@ -58,6 +58,9 @@ type SetValue struct {
 	Keys []string `json:"keys"`
 	// JSON is the value in canonical JSON; empty where it is withheld.
 	JSON string `json:"json,omitempty"`
+	// Integers is true if numbers without a point are integers, as --set gives them; in
+	// other values each number is floating-point, as Helm reads those of files.
+	Integers bool `json:"integers,omitempty"`
 	// Withheld is true if the value is secret: no plan and no record has it.
 	Withheld bool `json:"withheld,omitempty"`
 }
@@ -73,7 +76,10 @@ func (v SetValue) Value() (any, error) {
 		return nil, fmt.Errorf("value %s: %w", v.Path(), err)
 	}
 	if list, ok := decoded.([]any); ok && len(list) == 1 {
-		return list[0], nil
+		if v.Integers {
+			return DecodeExactJSON([]byte(v.JSON))
+		}
+		return withScalar(list[0], fileNumber), nil
 	}
 	return nil, fmt.Errorf("value %s is not one value", v.Path())
 }
@@ -132,10 +138,14 @@ func leavesBelow(out []SetValue, above []string, values map[string]any, withheld
 			continue
 		}
 		text, err := Canonical(value)
+		integers := holdsInteger(value)
+		if err == nil && integers {
+			text, err = ExactJSON(value)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("value %s: %w", strings.Join(keys, "."), err)
 		}
-		out = append(out, SetValue{Keys: keys, JSON: string(text)})
+		out = append(out, SetValue{Keys: keys, JSON: string(text), Integers: integers})
 	}
 	return out, nil
 }

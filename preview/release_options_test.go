@@ -9,7 +9,8 @@ import (
 func TestValuesComeBackAsTheyWere(t *testing.T) {
 	values := map[string]any{
 		"a": map[string]any{"b.c/d": int64(9007199254740993), "none": map[string]any{}, "list": []any{map[string]any{"x": 1.5}, nil}},
-		"b": "", "c": nil, "d": uint64(18446744073709551615), "e": false,
+		// Numbers of files are floats, and those of --set integers, also side by side.
+		"b": "", "c": nil, "d": 4651090.0, "e": false, "f": []any{int64(4651090), 4651090.0, 1e21},
 	}
 	list, err := SetValues(values, func([]string, any) bool { return false })
 	if err != nil {

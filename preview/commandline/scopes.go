@@ -9,7 +9,7 @@ var scopes = of(map[Scope][]string{
 	Judging: {"registry-config", "ca-file", "insecure-registry", "allow-private-address", "plain-http", "policy"},
 	Planning: {
 		"pull-secret", "cache-dir", "verify", "verify-key", "certificate-identity", "certificate-oidc-issuer", "trusted-root",
-		"values", "set", "api-versions", "record-key", "record-approvers", "stage-timeout", "allow-cross-namespace-secrets", "reset-options", "values-from-defaults",
+		"values", "set", "set-string", "set-json", "set-file", "api-versions", "record-key", "record-approvers", "stage-timeout", "allow-cross-namespace-secrets", "reset-options", "values-from-defaults",
 		"lock", "credential-env", "via",
 	},
 	Applying: {"health-check", "rollout-timeout", "no-wait", "history-max"},

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -71,11 +73,12 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 
 		CloudDocuments: m.Output.CloudDocuments,
 	}}
-	s := contentBuilder{release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
+	s := contentBuilder{definitionsLock: &sync.Mutex{}, release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
 	if section := c.Package.Parameters.Section; section != nil {
 		s.namespace = section.Namespace
 	}
-	s.scopes = preview.NewScopes(slices.Concat(m.Beside, m.Output.Bodies()))
+	bodies := slices.Concat(m.Beside, m.Output.Bodies())
+	s.scopes, s.definitions = preview.NewScopes(bodies), schema.NewIndex(slices.Values(bodies))
 	byID := map[string]string{}
 	for i, b := range s.buildAll(m.Output.Objects) {
 		if b.err != nil {
@@ -83,6 +86,9 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, at.File, at.Document, b.err)
 		}
 		o := b.object
+		for _, path := range b.nulls {
+			c.Package.Notes = append(c.Package.Notes, rules.NullNotSent.Note(o.ID, rules.NullNotSent.NoteText(path)))
+		}
 		for _, path := range b.removed {
 			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, rules.FieldNotSent.NoteText(path)))
 		}
@@ -118,12 +124,28 @@ type contentBuilder struct {
 	namespace string // for objects that name none
 	scopes    preview.Scopes
 	pin       string
+	// definitions are the CRDs of the plan; definitionsLock is held for their use.
+	definitions     *schema.Index
+	definitionsLock *sync.Mutex
+}
+
+// dropNulls drops the nulls of a body that no API server keeps, and returns their paths.
+// What decides is the content alone, so that its digest is the same without a cluster.
+func (s contentBuilder) dropNulls(body map[string]any) []string {
+	if !preview.HoldsNull(body) {
+		return nil
+	}
+	dropped := preview.DropNulls(body)
+	s.definitionsLock.Lock()
+	defer s.definitionsLock.Unlock()
+	return append(dropped, s.definitions.DropNulls(body)...)
 }
 
 // built is what became of one rendered object.
 type built struct {
 	object  preview.Object
 	removed []string // paths of fields that are not sent
+	nulls   []string // paths of nulls that are not sent
 	err     error
 }
 
@@ -137,32 +159,33 @@ func (s contentBuilder) buildAll(rendered []format.RenderedObject) []built {
 	out := make([]built, len(rendered))
 	_ = tasks.Each(len(rendered), MaxHashes, func(i int) error {
 		b := &out[i]
-		b.object, b.removed, b.err = s.build(rendered[i])
+		b.err = s.build(rendered[i], b)
 		return nil // each object has its own error
 	})
 	return out
 }
 
-func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string, error) {
+func (s contentBuilder) build(r format.RenderedObject, out *built) error {
 	body := preview.CloneBody(r.Body)
 	ref := preview.RefOf(body)
 	if ref.Kind == "" || ref.APIVersion == "" {
-		return preview.Object{}, nil, fmt.Errorf("an object without kind or apiVersion")
+		return fmt.Errorf("an object without kind or apiVersion")
 	}
 	if err := CheckIdentity(body); err != nil {
-		return preview.Object{}, nil, err
+		return err
 	}
 	if err := preview.CheckSize(body); err != nil {
-		return preview.Object{}, nil, fmt.Errorf("%s: %w", ref.ID(), err)
+		return fmt.Errorf("%s: %w", ref.ID(), err)
 	}
 	if what := preview.Reserved(body); what != "" {
-		return preview.Object{}, nil, fmt.Errorf("%s carries %s, which only an installer may set", ref.ID(), what)
+		return fmt.Errorf("%s carries %s, which only an installer may set", ref.ID(), what)
 	}
 	namespaced := s.scopes.Namespaced(ref.Group(), ref.Kind)
 	removed, err := preview.Normalize(body, namespaced)
 	if err != nil {
-		return preview.Object{}, nil, err
+		return err
 	}
+	out.removed, out.nulls = removed, s.dropNulls(body)
 	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
 		meta["namespace"] = s.namespace
 	}
@@ -170,12 +193,13 @@ func (s contentBuilder) build(r format.RenderedObject) (preview.Object, []string
 	ref = preview.RefOf(body)
 	digest, err := preview.HashObject(body, s.pin)
 	if err != nil {
-		return preview.Object{}, nil, fmt.Errorf("hashing %s: %w", ref.ID(), err)
+		return fmt.Errorf("hashing %s: %w", ref.ID(), err)
 	}
-	return preview.Object{
+	out.object = preview.Object{
 		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
 		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Items: r.Items, Hook: r.Hook, Planned: body,
-	}, removed, nil
+	}
+	return nil
 }
 
 // CheckIdentity returns an error for an object whose name is not known before it is

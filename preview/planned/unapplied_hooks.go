@@ -26,11 +26,11 @@ func (s contentBuilder) hookDangers(objects []preview.Object, hooks []format.Ren
 	}
 	with := slices.Clone(objects)
 	for _, r := range hooks {
-		o, _, err := s.build(r)
-		if err != nil {
+		var b built
+		if err := s.build(r, &b); err != nil {
 			return nil, err
 		}
-		with = append(with, o)
+		with = append(with, b.object)
 	}
 	without, err := s.judge(objects)
 	if err != nil {

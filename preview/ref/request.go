@@ -49,6 +49,9 @@ type Request struct {
 	// all that lies in it where it has none; nil when none does.
 	Kustomized *string
 
+	// Set are assignments as --set has them, which are made after all values files, and
+	// SetString those of texts, which are made after Set.
+	Set, SetString []string
 	// FileValues are values that are the text of files within the sources, by dotted keys.
 	FileValues map[string]string
 	// Select returns the files that alone are the content, nil for all of it. file is

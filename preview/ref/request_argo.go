@@ -1,9 +1,11 @@
 package ref
 
 import (
-	"fmt"
 	"path"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 )
 
 func ignoredInApplication() []ignoredField {
@@ -153,38 +155,50 @@ func (r *reader) argoHelm(v field) {
 		r.Values = valuesText(values, values.Text())
 	}
 	if object := v.At("valuesObject").Mapping(); len(object) > 0 {
-		r.Values = object // instead of the text
+		r.Values = preview.FileNumbers(object) // instead of the text
 	}
 	for _, item := range v.At("parameters").Items() {
-		name, value := item.At("name").Need(), item.At("value").Text()
-		if strings.ContainsAny(name, `[]{}\,=`) {
-			item.At("name").Fail("a parameter is a path of keys; for others give valuesObject")
-			return
-		}
-		var parsed any = value
-		if !item.At("forceString").Flag() {
-			parsed = scalarOf(value)
-		}
-		r.Values = merged(r.Values, valueAt(name, parsed))
+		r.argoParameter(item)
 	}
 }
 
-// scalarOf parses a value as Helm's --set does: true, false, null and whole numbers get
-// these types; all else is text.
-func scalarOf(text string) any {
-	var n int64
-	switch {
-	case text == "true", text == "false":
-		return text == "true"
-	case text == "null":
-		return nil
-	case text != "0" && strings.HasPrefix(text, "0"):
-		return text
+// argoParameter reads a parameter, which Argo CD gives to Helm as --set NAME=VALUE, or as
+// --set-string. Commas in its value separate nothing unless it is a list {a,b}.
+func (r *reader) argoParameter(v field) {
+	name, value := v.At("name").Need(), v.At("value").Text()
+	if strings.Contains(value, "$") {
+		v.At("value").Fail("Argo CD replaces $NAME in it; give it in valuesObject")
 	}
-	if _, err := fmt.Sscanf(text, "%d", &n); err == nil && fmt.Sprint(n) == text {
-		return n
+	if !strings.HasPrefix(value, "{") || !strings.HasSuffix(value, "}") {
+		value = escapeCommas(value)
 	}
-	return text
+	texts, set := &r.Set, []string{name + "=" + value}
+	var text []string
+	if v.At("forceString").Flag() {
+		texts, set, text = &r.SetString, nil, set
+	}
+	if name == "" {
+		return
+	}
+	// Files of the sources may have more that it goes into; what is wrong with the form
+	// is said of the field.
+	if err := (&assignment.Values{Map: map[string]any{}}).All(set, text); err != nil {
+		v.Fail("%s", err)
+		return
+	}
+	*texts = append(*texts, name+"="+value)
+}
+
+// escapeCommas puts a backslash before each comma that has none.
+func escapeCommas(text string) string {
+	var out strings.Builder
+	for i := range len(text) {
+		if text[i] == ',' && (i == 0 || text[i-1] != '\\') {
+			out.WriteByte('\\')
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
 }
 
 // argoKustomize reads the changes that an Application makes to a kustomization.

@@ -64,6 +64,8 @@ func (r *Request) Says(flag string) string {
 	switch {
 	case r.says[flag] != "":
 		return r.says[flag]
+	case strings.HasPrefix(flag, "set-"):
+		return r.says["set"]
 	case flag == "values-from-defaults":
 		return r.says["values"]
 	case flag == "format" && r.Format != "":

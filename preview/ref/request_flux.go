@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
@@ -60,8 +61,9 @@ func (r *reader) helmRelease(f *strictReader) {
 	default:
 		r.fluxChartRef(named)
 	}
-	r.valuesFrom(spec.At("valuesFrom"))
-	r.Values = merged(r.Values, spec.At("values").Mapping())
+	own := preview.FileNumbers(spec.At("values").Mapping())
+	r.valuesFrom(spec.At("valuesFrom"), own)
+	r.Values = merged(r.Values, own)
 }
 
 // fluxRelease returns the name that Flux gives to a release: at most 53
@@ -139,43 +141,102 @@ func (r *reader) fluxChartRef(v field) {
 	}
 }
 
-// valuesFrom merges the values that ConfigMaps and Secrets contain; later ones override
-// earlier ones.
-func (r *reader) valuesFrom(v field) {
+// valuesFrom merges the values that ConfigMaps and Secrets contain, as the controller does:
+// later ones override earlier ones, the release's own override files of values, and values
+// at a targetPath override both.
+func (r *reader) valuesFrom(v field, own map[string]any) {
+	indices := &assignment.Values{}
 	for _, item := range v.Items() {
 		key := item.At("valuesKey").Text()
 		if key == "" {
 			key = "values.yaml"
 		}
+		target, literal, optional := item.At("targetPath").Text(), item.At("literal").Flag(), item.At("optional").Flag()
 		body := r.valuesObject(item)
-		if body == nil {
+		switch {
+		case body == nil && (r.err != nil || item.Document().Failed()):
 			return
+		case body == nil:
+			continue // it is optional
 		}
-		kind := preview.String(body, "kind")
 		text, err := dataOf(body, key)
+		if err != nil && optional && !holdsKey(body, key) {
+			continue
+		}
 		if err != nil {
 			item.Fail("%s", err)
 			return
 		}
-		if _, err := preview.Decode([]byte(text)); err != nil && kind == "Secret" {
-			item.Fail("what key %s of the Secret holds is not YAML", clip(key)) // and is not quoted
+		if target == "" {
+			if !r.valuesOf(item, body, key, text) {
+				return
+			}
+			continue
+		}
+		// As in the controller, what is below a mapping that own alone has is set in own
+		// too, which overrides the other values in the end.
+		if r.Values = merged(r.Values, own); r.Values == nil {
+			r.Values = map[string]any{}
+		}
+		indices.Map = r.Values
+		if err := setTarget(indices, target, text, literal); err != nil {
+			item.At("targetPath").Fail("%q: %s", clip(target), err)
 			return
 		}
-		r.Values = merged(r.Values, valuesText(item, text))
 	}
 }
 
+// valuesOf merges the values in a key of an object.
+func (r *reader) valuesOf(item field, body map[string]any, key, text string) bool {
+	if _, err := preview.Decode([]byte(text)); err != nil && preview.String(body, "kind") == "Secret" {
+		item.Fail("what key %s of the Secret holds is not YAML", clip(key)) // and is not quoted
+		return false
+	}
+	r.Values = merged(r.Values, valuesText(item, text))
+	return !item.Document().Failed()
+}
+
+// setTarget sets the value at a targetPath: a text in quotes or a literal one is a text,
+// and any other is read as --set does.
+func setTarget(values *assignment.Values, target, text string, literal bool) error {
+	quoted := func(quote string) bool { return strings.HasPrefix(text, quote) && strings.HasSuffix(text, quote) }
+	switch {
+	case literal:
+		return values.SetLiteral(target, text)
+	case quoted("'"), quoted(`"`):
+		return values.SetString(target + "=" + strings.Trim(text, `'"`))
+	}
+	return values.Set(target + "=" + text)
+}
+
+// holdsKey reports whether a ConfigMap or Secret has a key.
+func holdsKey(body map[string]any, key string) bool {
+	for _, field := range []string{"data", "stringData", "binaryData"} {
+		if _, found := preview.Map(body, field)[key]; found {
+			return true
+		}
+	}
+	return false
+}
+
 // valuesObject returns the ConfigMap or Secret in the request's namespace to which item
-// refers; nil, with an error set, if there is none.
+// refers; nil, with an error set unless it is optional, if there is none.
 func (r *reader) valuesObject(item field) map[string]any {
 	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
 	if kind == "" || item.Document().Failed() {
 		item.At("kind").Need()
 		return nil
 	}
-	if item.At("optional").Flag() && r.more == nil {
-		item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
-		return nil
+	if item.At("optional").Flag() && r.inFile("", kind, r.asked.Namespace, name) == nil {
+		if r.more == nil {
+			item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
+			return nil
+		}
+		// What cannot be read is said below.
+		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: r.asked.Namespace, Name: name}
+		if body, err := r.more.Get(r.ctx, ref); err == nil && body == nil {
+			return nil
+		}
 	}
 	body := r.find("", []string{"v1"}, kind, r.asked.Namespace, name)
 	if body != nil && kind == "Secret" {
@@ -189,7 +250,7 @@ func (r *reader) valuesObject(item field) map[string]any {
 // is replaced.
 func merged(under, over map[string]any) map[string]any {
 	if len(under) == 0 {
-		return over
+		return maps.Clone(over)
 	}
 	out := make(map[string]any, len(under)+len(over))
 	for key, v := range under {

@@ -27,7 +27,7 @@ func (r *reader) clusterExtension(f *strictReader) {
 	r.clusterCatalogs()
 	if config := f.At("spec.config"); config.Set() {
 		config.At("configType").OneOf("Inline")
-		r.Values = config.At("inline").Mapping()
+		r.Values = preview.FileNumbers(config.At("inline").Mapping())
 	}
 	if f.At("spec.install.preflight.crdUpgradeSafety.enforcement").OneOf("Strict", "None") == "None" {
 		r.note(rules.PreflightDisabled, "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM")

@@ -98,7 +98,7 @@ func (r *reader) pipecdChart(c *pipecd.Chart) {
 	r.Sources[0].Destination = pipecdChart
 	r.KubeVersion, r.APIVersions = c.KubeVersion, c.APIVersions
 	for _, key := range slices.Sorted(maps.Keys(c.SetValues)) {
-		r.Values = merged(r.Values, valueAt(key, scalarOf(c.SetValues[key])))
+		r.Set = append(r.Set, key+"="+c.SetValues[key])
 	}
 	for _, name := range c.ValueFiles {
 		r.ValuesFiles = append(r.ValuesFiles, path.Join(pipecdFiles, name))
@@ -119,13 +119,4 @@ func keysOf(field string) []any {
 		out = append(out, key)
 	}
 	return out
-}
-
-// valueAt returns a value at a dotted path of keys.
-func valueAt(key string, value any) map[string]any {
-	keys := strings.Split(key, ".")
-	for i := len(keys) - 1; i > 0; i-- {
-		value = map[string]any{keys[i]: value}
-	}
-	return map[string]any{keys[0]: value}
 }

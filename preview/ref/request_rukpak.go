@@ -59,7 +59,7 @@ func (r *reader) helmConfig(v field) {
 	case string:
 		r.Values = valuesText(values, values.Text())
 	default:
-		r.Values = values.Mapping()
+		r.Values = preview.FileNumbers(values.Mapping())
 	}
 }
 
@@ -78,7 +78,7 @@ func valuesText(v field, text string) map[string]any {
 	if !ok || len(docs) > 1 {
 		v.Fail("its text is not one mapping")
 	}
-	return values
+	return preview.FileNumbers(values)
 }
 
 // rukpakSource reads one source, at a path of the document. selector is the key that

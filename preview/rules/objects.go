@@ -135,6 +135,13 @@ var (
 		Reduce: "Remove the field from the package.",
 		Looks:  "Fields that only the API server writes, such as status and metadata.uid, in the content.",
 	}.example("apps/Deployment/app/op", ".status"))
+	NullNotSent = row(Rule{
+		Name: "null-not-sent", Level: Notice, Title: "has nulls that are not sent",
+		Why:    "The API server takes a null in this field for a field that is not set, so the null has no effect but the field's default.",
+		Text:   "%s is null in the content and is not sent: the API server takes it for not set",
+		Reduce: "Remove the field from the package, or give it a value.",
+		Looks:  "Nulls in fields of the content that may not be null, by the schema of a built-in kind or of a CustomResourceDefinition in the plan.",
+	}.example("apps/Deployment/app/op", ".spec.replicas"))
 	HelmRecordStays = row(Rule{
 		Name: "helm-record-stays", Level: Medium, Title: "keeps its record",
 		Why:    "Helm's record of the release still lists objects that this plan takes over: helm list shows the release, and helm uninstall would delete the objects.",

@@ -77,7 +77,7 @@ var (
 		// Beyond the contract: as the plugin of the Operator Framework has them.
 		{"--output --with-long-description", "describe"},
 		{"--output --record-key --record-approvers", "operands"},
-		{"--install-mode --watch-namespace --values --set --certs --cloud-policy", "install preview upgrade"},
+		{"--install-mode --watch-namespace --values --set --set-string --set-json --set-file --certs --cloud-policy", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		// Beyond the contract: what leaves out the options that the release has.
 		{"--reset-options --values-from-defaults", "install preview upgrade"},

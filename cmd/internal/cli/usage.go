@@ -18,7 +18,7 @@ type flagGroup struct{ title, flags string }
 // flag of a command is below one of them.
 func flagGroups() []flagGroup {
 	return []flagGroup{
-		{"Content flags:", "in-cluster display-name publisher version channel catalog filename request format path install-mode watch-namespace values set certs cloud-policy kube-version api-versions " +
+		{"Content flags:", "in-cluster display-name publisher version channel catalog filename request format path install-mode watch-namespace values set set-string set-json set-file certs cloud-policy kube-version api-versions " +
 			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against via"},
 		{"Review flags:", "with-long-description preview tui offline read-only output for report policy fail-on detailed-exitcode out expires plaintext-secrets plan-recipient revision sample"},
 		{"Approval flags:", "yes approve ruleset accept plan plan-identity require-approvals approvers key"},

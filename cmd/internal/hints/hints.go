@@ -33,7 +33,7 @@ var flagHints = map[string]string{
 	"wait": "apply waits for the rollout; --no-wait does not", "w": "apply waits for the rollout; --no-wait does not", "timeout": "--rollout-timeout bounds the rollout, and --request-timeout one request", "atomic": "--on-failure rollback goes back after a failed apply",
 	"create-namespace": "the namespace of a release is created with it", "force": "--conflicts take overrides the fields of other managers", "force-conflicts": "--conflicts take overrides the fields of other managers",
 	"server-side": "every apply is server-side", "auto-approve": "--yes applies without asking", "y": "--yes applies without asking", "o": "this command has one form of output",
-	"set-string": "--set NAME=\"TEXT\" sets a value", "no-hooks": "hooks are part of what is reviewed", "skip-crds": "CRDs are part of what is reviewed",
+	"set-literal": "--set-string KEY=TEXT sets a text, with a backslash before each comma", "no-hooks": "hooks are part of what is reviewed", "skip-crds": "CRDs are part of what is reviewed",
 	"repo": "--catalog names a catalog, and oci:// a chart", "kube-context": "--context names the context", "v": "--log-file FILE writes debug messages", "verbose": "--log-file FILE writes debug messages", "debug": "--log-file FILE writes debug messages",
 }
 

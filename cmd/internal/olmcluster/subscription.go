@@ -138,7 +138,7 @@ type unheeded struct {
 
 var (
 	own = unheeded{"about what this program applies itself", []string{
-		"plan", "out", "filename", "values", "set", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max",
+		"plan", "out", "filename", "values", "set", "set-string", "set-json", "set-file", "pin-images", "adopt", "on-failure", "receipt", "no-wait", "health-check", "stage-timeout", "history-max",
 	}}
 	ownOfUpgrade = unheeded{own.reason, []string{"conflicts", "strict", "reset-options", "values-from-defaults"}}
 	subscribed   = unheeded{"what the Subscription or its OperatorGroup says", []string{

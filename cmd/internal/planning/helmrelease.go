@@ -108,7 +108,7 @@ func readHelmRelease(text string) (*helmRelease, error) {
 		return nil, err
 	}
 	body, _ := decoded.(map[string]any)
-	was := &helmRelease{chart: preview.String(body, "chart", "metadata", "name"), values: preview.Map(body, "config")}
+	was := &helmRelease{chart: preview.String(body, "chart", "metadata", "name"), values: preview.FileNumbers(preview.Map(body, "config"))}
 	if was.revision, err = strconv.ParseInt(fmt.Sprint(body["version"]), 10, 64); err != nil || was.chart == "" {
 		return nil, errors.New("it names no chart or no revision")
 	}

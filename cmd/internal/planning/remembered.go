@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 )
 
 // RememberOptions say whether a plan starts from the options of the installed
@@ -63,7 +64,7 @@ func rememberedOptions() []rememberedOption {
 		{"install-mode", []string{"Render.InstallMode"}, true, func(s *settings) any { return &s.installMode }, true},
 		{"watch-namespace", []string{"Render.WatchNamespaces"}, true, func(s *settings) any { return &s.watchNamespaces }, true},
 		{"certs", []string{"Render.Certs"}, true, func(s *settings) any { return &s.certs }, true},
-		{setFlag, []string{"Render.Values", "Render.Set"}, true, func(s *settings) any { return &s.values }, false},
+		{setFlag, []string{"Render.Values", "Render.Set", "Render.SetString", "Render.SetJSON", "Render.SetFile"}, true, func(s *settings) any { return &s.values }, false},
 		{variableOption, nil, true, func(s *settings) any { return &s.variables }, false},
 		{"format", []string{"Content.Format"}, true, func(s *settings) any { return &s.format }, false},
 		{"path", []string{"Content.Path"}, true, func(s *settings) any { return &s.path }, false},
@@ -146,8 +147,8 @@ func (a *asked) startFrom(before *settings) (settings, []string) {
 // merged returns a copy of values with the mapping over merged into it.
 func merged(values, over map[string]any) map[string]any {
 	out := map[string]any{}
-	mergeValues(out, preview.CloneBody(values))
-	mergeValues(out, preview.CloneBody(over))
+	assignment.Merge(out, preview.CloneBody(values))
+	assignment.Merge(out, preview.CloneBody(over))
 	return out
 }
 

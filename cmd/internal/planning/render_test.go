@@ -24,6 +24,12 @@ func optionsOf(t *testing.T, args []string) *RenderOptions {
 			o.Values = append(o.Values, value)
 		case "--set":
 			o.Set = append(o.Set, value)
+		case "--set-string":
+			o.SetString = append(o.SetString, value)
+		case "--set-json":
+			o.SetJSON = append(o.SetJSON, value)
+		case "--set-file":
+			o.SetFile = append(o.SetFile, value)
 		case "--certs":
 			o.Certs = value
 		case "--kube-version":
@@ -65,26 +71,28 @@ func TestValues(t *testing.T) {
 		want m
 	}{
 		"no values are an empty mapping":    {nil, m{}},
-		"a file":                            {[]string{"--values", "b.yaml"}, m{"env": m{"LOG": "debug"}, "list": []any{int64(3)}}},
+		"a file":                            {[]string{"--values", "b.yaml"}, m{"env": m{"LOG": "debug"}, "list": []any{3.0}}},
 		"a file with nothing in it":         {[]string{"--values", "empty.yaml"}, m{}},
 		"JSON is YAML":                      {[]string{"--values", "json.json"}, m{"env": m{"LOG": "error"}}},
-		"a later file wins, mappings merge": {[]string{"--values", "a.yaml", "--values", "b.yaml"}, m{"env": m{"LOG": "debug", "REGION": "eu"}, "list": []any{int64(3)}, "replicas": int64(1)}},
-		"the order of files counts":         {[]string{"--values", "b.yaml", "--values", "a.yaml"}, m{"env": m{"LOG": "info", "REGION": "eu"}, "list": []any{int64(1), int64(2)}, "replicas": int64(1)}},
+		"a later file wins, mappings merge": {[]string{"--values", "a.yaml", "--values", "b.yaml"}, m{"env": m{"LOG": "debug", "REGION": "eu"}, "list": []any{3.0}, "replicas": 1.0}},
+		"the order of files counts":         {[]string{"--values", "b.yaml", "--values", "a.yaml"}, m{"env": m{"LOG": "info", "REGION": "eu"}, "list": []any{1.0, 2.0}, "replicas": 1.0}},
 		"documents of a file are files":     {[]string{"--values", "two.yaml"}, m{"env": m{"LOG": "warn"}}},
-		"--set wins over files":             {[]string{"--set", "env.LOG=trace", "--values", "b.yaml"}, m{"env": m{"LOG": "trace"}, "list": []any{int64(3)}}},
-		"--set replaces what is no mapping": {[]string{"--values", "b.yaml", "--set", "list.first=1"}, m{"env": m{"LOG": "debug"}, "list": m{"first": int64(1)}}},
+		"--set wins over files":             {[]string{"--set", "env.LOG=trace", "--values", "b.yaml"}, m{"env": m{"LOG": "trace"}, "list": []any{3.0}}},
 		"a later --set wins":                {[]string{"--set", "a=1", "--set", "a=2"}, m{"a": int64(2)}},
-		"a value is YAML: a number":         {[]string{"--set", "a=1"}, m{"a": int64(1)}},
-		"a value is YAML: a boolean":        {[]string{"--set", "a=true"}, m{"a": true}},
-		"a value is YAML: quoted text":      {[]string{"--set", `a="1"`}, m{"a": "1"}},
-		"a value is YAML: a list":           {[]string{"--set", "a=[b, c]"}, m{"a": []any{"b", "c"}}},
-		"a value is YAML: a mapping":        {[]string{"--set", "a={b: c}"}, m{"a": m{"b": "c"}}},
-		"a value is YAML: null":             {[]string{"--set", "a=null"}, m{"a": nil}},
+		"a whole number of --set":           {[]string{"--set", "account=123456789012"}, m{"account": int64(123456789012)}},
+		"what begins with 0 is text":        {[]string{"--set", "a=0123,b=12e3,c=1.5,d=0"}, m{"a": "0123", "b": "12e3", "c": "1.5", "d": int64(0)}},
+		"a boolean":                         {[]string{"--set", "a=true,b=False"}, m{"a": true, "b": false}},
+		"quotes are text":                   {[]string{"--set", `a="1"`}, m{"a": `"1"`}},
+		"a list":                            {[]string{"--set", "a={b,1}"}, m{"a": []any{"b", int64(1)}}},
+		"an item of a list":                 {[]string{"--values", "b.yaml", "--set", "list[1]=4"}, m{"env": m{"LOG": "debug"}, "list": []any{3.0, int64(4)}}},
+		"an escaped dot":                    {[]string{"--set", `ann.a\.b/c=1`}, m{"ann": m{"a.b/c": int64(1)}}},
+		"null":                              {[]string{"--set", "a=null"}, m{"a": nil}},
 		"no value is the empty text":        {[]string{"--set", "a="}, m{"a": ""}},
-		"what YAML would drop stays text":   {[]string{"--set", "a=#1"}, m{"a": "#1"}},
-		"what is no YAML stays text":        {[]string{"--set", "a=[x"}, m{"a": "[x"}},
 		"an equals sign in a value":         {[]string{"--set", "a=b=c"}, m{"a": "b=c"}},
-		"a comma in a value":                {[]string{"--set", "a=b,c=d"}, m{"a": "b,c=d"}},
+		"a comma separates":                 {[]string{"--set", `a=b\,c,d=e`}, m{"a": "b,c", "d": "e"}},
+		"--set-string is text":              {[]string{"--set-string", "a=1", "--set", "a=2"}, m{"a": "1"}},
+		"--set-json":                        {[]string{"--set-json", `a={"b": [1, null]}`, "--set-json", `{"c": true}`}, m{"a": m{"b": []any{1.0, nil}}, "c": true}},
+		"--set-file":                        {[]string{"--set-file", "a=b.yaml"}, m{"a": "env: {LOG: debug}\nlist: [3]\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := values(t, files, tt.args...)
@@ -97,7 +105,7 @@ func TestValues(t *testing.T) {
 
 func TestRenderOptionsRefuse(t *testing.T) {
 	files := map[string]string{
-		"list.yaml": "[1]\n", "twice.yaml": "a: 1\na: 2\n", "broken.yaml": "a: [\n",
+		"list.yaml": "[1]\n", "twice.yaml": "a: 1\na: 2\n", "broken.yaml": "a: [\n", "deep.yaml": "a: {x: 1}\nb: [1]\nc: text\n",
 	}
 	for name, tt := range map[string]struct {
 		args []string
@@ -115,6 +123,16 @@ func TestRenderOptionsRefuse(t *testing.T) {
 		"--set without a key":                   {[]string{"--set", "=1"}, "--set =1: want KEY=VALUE"},
 		"--set with an empty part of a path":    {[]string{"--set", "a..b=1"}, "--set a..b=1: want KEY=VALUE"},
 		"--set with a path that ends in a dot":  {[]string{"--set", "a.=1"}, "--set a.=1: want KEY=VALUE"},
+		"--set of a list in place of a mapping": {[]string{"--values", "deep.yaml", "--set", "a[0]=1"}, "--set a[0]=1: a is a mapping in the values before it, and no list"},
+		"--set of a mapping in place of a list": {[]string{"--values", "deep.yaml", "--set", "b.c=1"}, "--set b.c=1: b is a list in the values before it, and no mapping"},
+		"--set below a text":                    {[]string{"--values", "deep.yaml", "--set", "c.d=1"}, "--set c.d=1: c is neither mapping nor list in the values before it; give it as a whole"},
+		"--set of an index without a list":      {[]string{"--set", "[0]=1"}, "--set [0]=1: want KEY=VALUE"},
+		"--set with a second without a key":     {[]string{"--set", "a=1,=2"}, "--set a=1,=2: want KEY=VALUE"},
+		"--set with an item without a key":      {[]string{"--set", "a[0].=2"}, "--set a[0].=2: want KEY=VALUE"},
+		"--set with a list that does not end":   {[]string{"--set", "a={b"}, "--set a={b: list must terminate with '}'"},
+		"--set with indices that take memory":   {[]string{"--set", strings.Repeat("a[65000]", 1) + strings.Repeat("[65000]", 20) + "=1"}, "the indices of all lists add up to more than 1048576"},
+		"--set-file of a file that is missing":  {[]string{"--set-file", "a=none.txt"}, "--set-file a=none.txt: open none.txt"},
+		"--set-json that is no JSON":            {[]string{"--set-json", "a=[x"}, "--set-json a=[x: invalid character"},
 		"--set with a path that starts with it": {[]string{"--set", ".a=1"}, "--set .a=1: want KEY=VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
@@ -27,7 +28,7 @@ func (e Environment) repeat(plan *preview.Plan, chosen []string, signs bool) {
 		switch {
 		case commandline.IsSecret(name):
 			plan.Request.LeftOut = append(plan.Request.LeftOut, "--"+name)
-		case name == setFlag && !public(plan.ReleaseOptions, value):
+		case strings.HasPrefix(name, setFlag) && !public(plan.ReleaseOptions, name, value):
 			key, _, _ := strings.Cut(value, "=")
 			plan.Request.LeftOut = append(plan.Request.LeftOut, "--"+name+" "+key)
 		case name == "record-key" && !signs:
@@ -44,12 +45,19 @@ func repeating(err error, command string) error {
 	return &commandline.Advised{Err: err, Commands: []string{command}, Scope: commandline.All}
 }
 
-// public reports whether the options of a release have the value of KEY=VALUE, and none
-// of it is withheld.
-func public(o *preview.ReleaseOptions, set string) bool {
-	key, _, _ := strings.Cut(set, "=")
-	found := false
-	if o != nil {
+// public reports whether the options of a release have all values that a flag of the
+// family of --set sets, and none of them is withheld.
+func public(o *preview.ReleaseOptions, flag, text string) bool {
+	set := &assignment.Values{Map: map[string]any{}}
+	of := map[string]func(string) error{
+		setFlag: set.Set, "set-string": set.SetString, "set-json": set.SetJSON,
+		"set-file": func(text string) error { return set.SetFile(text, func(string) ([]byte, error) { return nil, nil }) },
+	}[flag]
+	if o == nil || of == nil || of(text) != nil || len(set.Map) == 0 {
+		return false
+	}
+	for _, given := range leavesOf(set.Map) {
+		key, found := given.Path(), false
 		for _, v := range o.Values {
 			if path := v.Path(); path == key || strings.HasPrefix(path, key+".") || strings.HasPrefix(key, path+".") {
 				if v.Withheld {
@@ -58,8 +66,11 @@ func public(o *preview.ReleaseOptions, set string) bool {
 				found = true
 			}
 		}
+		if !found {
+			return false
+		}
 	}
-	return found
+	return true
 }
 
 // home returns the namespace of the kubeconfig's context, where new releases go of which

@@ -153,7 +153,7 @@ func (p *Planner) readRequest(ctx context.Context, path string) (requestfile.Tex
 
 // flagsOfRequests are the flags whose meaning a request may have a field for.
 func flagsOfRequests() []string {
-	return []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "values-from-defaults", "certs", "format", "path"}
+	return []string{"version", "channel", "install-mode", "watch-namespace", "values", setFlag, "set-string", "set-json", "set-file", "values-from-defaults", "certs", "format", "path"}
 }
 
 // flagsBeside returns the flags beside a request file that the command which applies

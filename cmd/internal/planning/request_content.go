@@ -17,11 +17,13 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/requestfile"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/auth"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
 // fetchRequested fetches all sources of a request file and combines them.
@@ -264,9 +266,9 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 }
 
 // valuesFiles reads the values files that a request names. The values in the
-// request itself override them.
+// request itself override them, and its assignments those.
 func (out *Resolution) valuesFiles(request *ref.Request) error {
-	if len(request.ValuesFiles)+len(request.FileValues) == 0 {
+	if len(request.ValuesFiles)+len(request.FileValues)+len(request.Set)+len(request.SetString) == 0 {
 		return nil
 	}
 	values := map[string]any{}
@@ -284,16 +286,22 @@ func (out *Resolution) valuesFiles(request *ref.Request) error {
 			if !ok {
 				return fmt.Errorf("%s: values file %s: want a mapping at the top", request.Object, name)
 			}
-			mergeValues(values, m)
+			assignment.Merge(values, preview.FileNumbers(m))
 		}
 	}
-	mergeValues(values, out.params.Values)
+	assignment.Merge(values, preview.CloneBody(out.params.Values))
+	assigned := &assignment.Values{Map: values}
+	if err := assigned.All(request.Set, request.SetString); err != nil {
+		return fmt.Errorf("%s: %w", request.Object, err)
+	}
 	for _, key := range slices.Sorted(maps.Keys(request.FileValues)) {
 		text, err := fs.ReadFile(out.content.FS, request.FileValues[key])
 		if err != nil {
 			return fmt.Errorf("%s: its sources have no file %s for values", request.Object, request.FileValues[key])
 		}
-		putValue(values, strings.Split(key, "."), string(text))
+		if err := assigned.SetLiteral(key, string(text)); err != nil {
+			return fmt.Errorf("%s: %w", request.Object, err)
+		}
 	}
 	out.params.Values = values
 	return nil
@@ -307,7 +315,10 @@ type RenderOptions struct {
 	AskMode         bool
 	WatchNamespaces []string
 	Values          []string // files
-	Set             []string // KEY=VALUE
+	Set             []string // KEY=VALUE, as Helm reads them
+	SetString       []string // KEY=TEXT
+	SetJSON         []string // KEY=JSON, or a JSON object
+	SetFile         []string // KEY=FILE
 	Certs           string
 	KubeVersion     string
 	APIVersions     []string
@@ -370,13 +381,11 @@ func (o *RenderOptions) params() (format.Params, error) {
 			if !ok {
 				return format.Params{}, fmt.Errorf("reading --values %s: want a mapping at the top", path)
 			}
-			mergeValues(values, m)
+			assignment.Merge(values, preview.FileNumbers(m))
 		}
 	}
-	for _, assignment := range o.Set {
-		if err := setValue(values, assignment); err != nil {
-			return format.Params{}, err
-		}
+	if err := o.assign(values); err != nil {
+		return format.Params{}, err
 	}
 	return format.Params{
 		InstallMode: o.InstallMode, ModeAsked: o.AskMode, WatchNamespaces: o.WatchNamespaces, Values: values,
@@ -384,45 +393,38 @@ func (o *RenderOptions) params() (format.Params, error) {
 	}, nil
 }
 
-// mergeValues merges values into others: mappings are merged, all other values
-// of from replace those of into.
-func mergeValues(into, from map[string]any) {
-	for key, v := range from {
-		below, isMap := v.(map[string]any)
-		if existing, ok := into[key].(map[string]any); ok && isMap {
-			mergeValues(existing, below)
-			continue
+// assign makes the assignments of the flags to values, in the order of Helm.
+func (o *RenderOptions) assign(to map[string]any) error {
+	values := &assignment.Values{Map: to}
+	for _, flag := range []struct {
+		name   string
+		texts  []string
+		assign func(string) error
+	}{
+		{"set-json", o.SetJSON, values.SetJSON},
+		{setFlag, o.Set, values.Set},
+		{"set-string", o.SetString, values.SetString},
+		{"set-file", o.SetFile, func(text string) error { return values.SetFile(text, valueOfFile) }},
+	} {
+		for _, text := range flag.texts {
+			if err := flag.assign(text); err != nil {
+				return Usagef("--%s %s: %s", flag.name, text, err)
+			}
 		}
-		into[key] = v
 	}
-}
-
-// setValue applies one --set KEY=VALUE to values. The value is parsed as YAML.
-func setValue(values map[string]any, assignment string) error {
-	path, text, ok := strings.Cut(assignment, "=")
-	keys := strings.Split(path, ".")
-	if !ok || slices.Contains(keys, "") {
-		return Usagef("--set %s: want KEY=VALUE, KEY a dotted path", assignment)
-	}
-	value := any(text)
-	if docs, err := preview.Decode([]byte(text)); err == nil && len(docs) == 1 {
-		value = docs[0]
-	} else if text == "null" || text == "~" { // Decode drops documents of nothing
-		value = nil
-	}
-	putValue(values, keys, value)
 	return nil
 }
 
-// putValue sets the value at a path of keys.
-func putValue(values map[string]any, keys []string, value any) {
-	for _, key := range keys[:len(keys)-1] {
-		below, ok := values[key].(map[string]any)
-		if !ok {
-			below = map[string]any{}
-			values[key] = below
-		}
-		values = below
+// maxFileValue is the most bytes of a file that becomes a value, which is to be part of an
+// object.
+const maxFileValue = 2 * preview.MaxObjectBytes
+
+// valueOfFile returns the content of a file that becomes a value.
+func valueOfFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
 	}
-	values[keys[len(keys)-1]] = value
+	defer file.Close()
+	return bounded.ReadAll(file, maxFileValue)
 }

@@ -92,7 +92,7 @@ func narrower(defaults, given map[string]any, namespace string, above []string, 
 				v, _ = set.([]any)
 			}
 			if all := len(v) == 0 || len(v) == 1 && v[0] == ""; all && slices.Contains(namespaceLists, plainName(key)) {
-				found(keys, []any{namespace}, "["+namespace+"]")
+				found(keys, []any{namespace}, "{"+namespace+"}")
 			}
 		}
 	}

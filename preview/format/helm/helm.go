@@ -84,9 +84,12 @@ func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Outpu
 	if err != nil {
 		return nil, err
 	}
-	values, err := json.Marshal(in.Params.Values)
+	if in.Params.Values == nil {
+		in.Params.Values = map[string]any{}
+	}
+	values, err := preview.ExactJSON(in.Params.Values)
 	if err != nil {
-		return nil, fmt.Errorf("values: %w", err)
+		return nil, err
 	}
 	req := &request{
 		Files: files, Values: values, Release: in.Release, Upgrade: in.Upgrade,

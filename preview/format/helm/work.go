@@ -95,12 +95,13 @@ func (r *response) render(req *request) error {
 	if err := checkKubeVersion(c, caps); err != nil {
 		return err
 	}
-	values := map[string]any{}
-	if err := json.Unmarshal(req.Values, &values); err != nil {
+	decoded, err := preview.DecodeExactJSON(req.Values)
+	if err != nil {
 		return fmt.Errorf("values: %w", err)
 	}
-	if values == nil {
-		values = map[string]any{}
+	values, ok := decoded.(map[string]any)
+	if !ok {
+		return errors.New("values: want a mapping")
 	}
 	top, err := compose(c, values, req, caps)
 	if err != nil {

@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -78,16 +80,17 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 	if err != nil {
 		return nil, err
 	}
+	namespace := c.Namespace
+	if namespace == "" {
+		namespace = cmp.Or(p.chartNamespace(at.k), "default") // as helm template has it
+	}
 	in := format.Input{
 		Content: chart, Whole: p.content, Path: dir, Info: format.Info{Package: c.Name}, Source: p.in.Source, Peers: p.in.Peers, Again: p.advice.Words(),
-		Release: preview.Release{Name: c.ReleaseName, Namespace: c.Namespace},
-		Params:  format.Params{Values: values, KubeVersion: c.KubeVersion, APIVersions: slices.Concat(c.ApiVersions, p.in.Params.APIVersions)},
+		Release: preview.Release{Name: c.ReleaseName, Namespace: namespace},
+		Params:  format.Params{Values: preview.FileNumbers(values), KubeVersion: c.KubeVersion, APIVersions: slices.Concat(c.ApiVersions, p.in.Params.APIVersions)},
 	}
 	if in.Params.KubeVersion == "" {
 		in.Params.KubeVersion = p.in.Params.KubeVersion
-	}
-	if in.Release.Namespace == "" {
-		in.Release.Namespace = "default" // as helm template has it
 	}
 	out, err := p.charts.Render(p.ctx, in)
 	if err != nil {
@@ -100,6 +103,21 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 		p.build.texts = append(p.build.texts, text)
 	}
 	return p.addRendered(at.k, c, out, dir, i)
+}
+
+// chartNamespace returns the namespace of a chart that names none: that of its
+// kustomization, or of the nearest one that refers to it and has one.
+func (p *planner) chartNamespace(k *kustomization) string {
+	namespace := p.namespaces[len(p.namespaces)-1]
+	if k.typed.Namespace == "" {
+		for i := len(p.stack) - 1; i >= 0; i-- {
+			p.inherited[p.stack[i]] = namespace
+			if i > 0 && p.namespaces[i-1] != namespace {
+				break // it is that one's own
+			}
+		}
+	}
+	return namespace
 }
 
 // chart returns the directory of a chart in the content, where kustomize would look for
@@ -232,6 +250,9 @@ func (p *planner) addRendered(k *kustomization, c *types.HelmChart, out *format.
 		if !c.IncludeCRDs && definitions.MatchString(o.Origin.File) || c.SkipHooks && o.Hook != nil || c.SkipTests && isTest(o.Body) {
 			continue
 		}
+		if err := markGenerated(o.Body); err != nil {
+			return nil, err
+		}
 		text, err := json.Marshal(o.Body)
 		if err != nil {
 			return nil, err
@@ -251,6 +272,25 @@ func (p *planner) addRendered(k *kustomization, c *types.HelmChart, out *format.
 		}
 	}
 	return names, nil
+}
+
+// markGenerated marks an object so that kustomize leaves its namespace as the chart has it,
+// and takes the mark off afterwards.
+func markGenerated(body map[string]any) error {
+	meta := preview.Map(body, "metadata")
+	if meta == nil {
+		return nil // kustomize says what is wrong with it
+	}
+	annotations, isMap := meta["annotations"].(map[string]any)
+	if !isMap && meta["annotations"] != nil {
+		return fmt.Errorf("%s: its annotations are no mapping", preview.RefOf(body).ID())
+	}
+	if annotations == nil {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	annotations[konfig.HelmGeneratedAnnotation] = "true"
+	return nil
 }
 
 // isTest reports whether an object is a hook for "helm test".

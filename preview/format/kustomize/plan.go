@@ -2,6 +2,7 @@ package kustomize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,6 +56,12 @@ type planner struct {
 	bytes   int64
 	done    map[string]bool
 	stack   []string
+	// namespaces are those that the kustomizations of stack pass on to charts: their own,
+	// or those that they got.
+	namespaces []string
+	// inherited has, by directory, the namespace that a kustomization passed on to charts
+	// without one, in the directory or below it.
+	inherited map[string]string
 }
 
 // plan returns what the kustomization in the directory root reads. A reference to
@@ -62,7 +69,7 @@ type planner struct {
 // is an error that names the field.
 func plan(ctx context.Context, in format.Input, charts format.Format, content fs.FS, root string) (*build, error) {
 	p := &planner{
-		ctx: ctx, in: in, charts: charts, advice: in.Advise(".", root), content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{},
+		ctx: ctx, in: in, charts: charts, advice: in.Advise(".", root), content: mounted{FS: content, at: map[string]fs.FS{}}, done: map[string]bool{}, inherited: map[string]string{},
 		build: &build{Root: root, Files: map[string][]byte{}, rendered: map[string]string{}},
 	}
 	k, err := p.loaded(nil, root)
@@ -105,12 +112,21 @@ func (at fieldLocation) index(i int, more string) fieldLocation {
 
 // follow adds a kustomization and everything it refers to to the build.
 func (p *planner) follow(k *kustomization) error {
+	passed := ""
+	if len(p.namespaces) > 0 {
+		passed = p.namespaces[len(p.namespaces)-1]
+	}
 	if p.done[k.dir] {
+		if before, used := p.inherited[k.dir]; used && before != passed {
+			return fieldLocation{k, "helmCharts"}.errorf("kustomizations with the namespaces %.63q and %.63q refer to it, and its charts are rendered for one; give them a namespace", before, passed)
+		}
 		return nil
 	}
 	p.done[k.dir] = true
-	p.stack = append(p.stack, k.dir)
-	defer func() { p.stack = p.stack[:len(p.stack)-1] }()
+	p.stack, p.namespaces = append(p.stack, k.dir), append(p.namespaces, cmp.Or(k.typed.Namespace, passed))
+	defer func() {
+		p.stack, p.namespaces = p.stack[:len(p.stack)-1], p.namespaces[:len(p.namespaces)-1]
+	}()
 	if len(p.stack) > maxLevels {
 		return p.advised(k, fmt.Errorf("%s: kustomizations refer to each other over more than %d levels", k.file, maxLevels))
 	}

@@ -131,7 +131,7 @@ func (p params) allNamespaces() bool { return len(p.targets) == 1 && p.targets[0
 func (p params) provisioned() bool { return p.certs != "" && p.certs != certsNone }
 
 func resolve(ctx context.Context, b *bundle, in format.Input) (params, error) {
-	values, err := readValues(in.Params.Values)
+	values, err := readValues(preview.WholeNumbers(in.Params.Values))
 	if err != nil {
 		return params{}, err
 	}
