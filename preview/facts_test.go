@@ -69,7 +69,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"request":                       "action beside channel cloudPolicies file fileRequest flags format keep leftOut path reference revision version",
 		"release":                       "name namespace",
 		"releaseOptions":                "cloudPolicies conflicts conflictsOf format path pinImages platform strict unknown values variables",
-		"releaseOptions.values.0":       "json keys withheld",
+		"releaseOptions.values.0":       "integers json keys withheld",
 		"optionChanges.0":               "change default from keys option to",
 		"recordChanges.0":               "from of to what",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",

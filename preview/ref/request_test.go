@@ -135,7 +135,7 @@ func TestARequestOfEachKindAsksForWhatItsControllerWouldInstall(t *testing.T) {
 		}},
 		{"HelmRelease: a chart of a repository", helmRelease, func(r *Request) (any, any) {
 			return []any{r.Release, r.Namespace, r.Format, r.Sources[0].Reference.Text, r.Values},
-				[]any{"podinfo", "apps", "helm", "chart+https://charts.example.com/stable/podinfo?version=6.5.*", map[string]any{"replicaCount": int64(2)}}
+				[]any{"podinfo", "apps", "helm", "chart+https://charts.example.com/stable/podinfo?version=6.5.*", map[string]any{"replicaCount": 2.0}}
 		}},
 		{"HelmRelease into another namespace: Flux's own name", strings.Replace(helmRelease, "  interval: 10m\n", "  targetNamespace: podinfo\n", 1), func(r *Request) (any, any) {
 			return []any{r.Release, r.Namespace}, []any{"podinfo-podinfo", "podinfo"}
@@ -148,8 +148,8 @@ func TestARequestOfEachKindAsksForWhatItsControllerWouldInstall(t *testing.T) {
 			"project": "default", "destination": {"server": "https://kubernetes.default.svc", "namespace": "web"},
 			"source": {"repoURL": "https://charts.example.com", "chart": "nginx", "targetRevision": "~1.2", "helm": {"valuesObject": {"a": {"b": 1}}, "parameters": [{"name": "a.c", "value": "2"}]}}}}`,
 			func(r *Request) (any, any) {
-				return []any{r.Namespace, r.Sources[0].Reference.Text, r.Values},
-					[]any{"web", "chart+https://charts.example.com/nginx?version=~1.2", map[string]any{"a": map[string]any{"b": int64(1), "c": int64(2)}}}
+				return []any{r.Namespace, r.Sources[0].Reference.Text, r.Values, r.Set},
+					[]any{"web", "chart+https://charts.example.com/nginx?version=~1.2", map[string]any{"a": map[string]any{"b": 1.0}}, []string{"a.c=2"}}
 			}},
 		{"BundleDeployment v1alpha1: the Bundle within", `apiVersion: core.rukpak.io/v1alpha1
 kind: BundleDeployment
@@ -258,13 +258,84 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 	}
 }
 
+// The values are those that ChartValuesFromReferences of github.com/fluxcd/pkg/chartutil
+// v1.35.0 makes of the same references.
+func TestValuesFromGoWhereTargetPathSays(t *testing.T) {
+	data := map[string]any{
+		"arn": "arn:aws:iam::123456789012:role/x", "number": "123456789012", "quoted": "'1'", "list": "{a,b}", "comma": "a,x=1", "brokers": "b-1:9094,b-2:9094",
+		"values.yaml": "replicaCount: 1\nui: {color: red}\n",
+	}
+	type m = map[string]any
+	for _, tc := range []struct {
+		name, from, values string
+		want               m
+		fails              string
+	}{
+		{name: "a text", from: `[{kind: ConfigMap, name: c, valuesKey: arn, targetPath: 'sa.annotations.eks\.amazonaws\.com/role-arn'}]`,
+			want: m{"replicaCount": 2.0, "sa": m{"annotations": m{"eks.amazonaws.com/role-arn": "arn:aws:iam::123456789012:role/x"}}}},
+		{name: "a whole number", from: "[{kind: ConfigMap, name: c, valuesKey: number, targetPath: account}]", want: m{"replicaCount": 2.0, "account": int64(123456789012)}},
+		{name: "a text in quotes", from: "[{kind: ConfigMap, name: c, valuesKey: quoted, targetPath: a}]", want: m{"replicaCount": 2.0, "a": "1"}},
+		{name: "a list", from: "[{kind: ConfigMap, name: c, valuesKey: list, targetPath: 'a.b[1]'}]", want: m{"replicaCount": 2.0, "a": m{"b": []any{nil, []any{"a", "b"}}}}},
+		{name: "a comma separates", from: "[{kind: ConfigMap, name: c, valuesKey: comma, targetPath: a}]", want: m{"replicaCount": 2.0, "a": "a", "x": int64(1)}},
+		{name: "a literal text", from: "[{kind: ConfigMap, name: c, valuesKey: brokers, targetPath: a.b, literal: true}]", want: m{"replicaCount": 2.0, "a": m{"b": "b-1:9094,b-2:9094"}}},
+		{name: "files and paths", from: "[{kind: ConfigMap, name: c}, {kind: ConfigMap, name: c, valuesKey: quoted, targetPath: ui.size}]",
+			want: m{"replicaCount": 2.0, "ui": m{"color": "red", "size": "1"}}},
+		{name: "an optional object that is not there", from: "[{kind: ConfigMap, name: none, optional: true}]", want: m{"replicaCount": 2.0}},
+		{name: "an optional key that is not there", from: "[{kind: ConfigMap, name: c, valuesKey: none, optional: true}]", want: m{"replicaCount": 2.0}},
+		{name: "a key that is not there", from: "[{kind: ConfigMap, name: c, valuesKey: none}]", fails: "spec.valuesFrom[0]: it has no key none"},
+		{name: "a path that is none", from: "[{kind: ConfigMap, name: c, valuesKey: number, targetPath: 'a..b'}]", fails: `spec.valuesFrom[0].targetPath: "a..b": want KEY=VALUE`},
+		{name: "a path below a number", from: "[{kind: ConfigMap, name: c, valuesKey: number, targetPath: replicaCount.x}]", fails: "replicaCount is neither mapping nor list"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text := strings.Replace(helmRelease, "  values:\n", "  valuesFrom: "+tc.from+"\n  values:\n", 1)
+			got, err := ReadRequest(context.Background(), []byte(text), cluster{"ConfigMap apps/c": {"kind": "ConfigMap", "data": data}})
+			if tc.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.fails) {
+					t.Fatalf("error = %v, want %s", err, tc.fails)
+				}
+				return
+			}
+			if err != nil || !reflect.DeepEqual(got.Values, tc.want) {
+				t.Errorf("%v\ngot  %#v\nwant %#v", err, got, tc.want)
+			}
+		})
+	}
+}
+
+// Argo CD gives parameters to helm as --set NAME=VALUE, and forced texts after them as
+// --set-string, with a backslash before each comma.
+func TestParametersOfAnApplicationAreThoseOfHelm(t *testing.T) {
+	application := func(parameters string) string {
+		return `{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "web", "namespace": "argocd"}, "spec": {
+			"project": "default", "destination": {"server": "https://kubernetes.default.svc", "namespace": "web"},
+			"source": {"repoURL": "https://charts.example.com", "chart": "nginx", "targetRevision": "1.2.3", "helm": {"parameters": ` + parameters + `}}}}`
+	}
+	got, err := ReadRequest(context.Background(), []byte(application(`[{"name": "account", "value": "123456789012"}, {"name": "tag", "value": "1", "forceString": true},
+		{"name": "list[0]", "value": "a,b\\,c"}, {"name": "l", "value": "{a,b}"}, {"name": "a\\.b", "value": "x"}]`)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"account=123456789012", `list[0]=a\,b\,c`, "l={a,b}", `a\.b=x`}; !reflect.DeepEqual(got.Set, want) || !reflect.DeepEqual(got.SetString, []string{"tag=1"}) {
+		t.Errorf("got %q, %q", got.Set, got.SetString)
+	}
+	for parameters, want := range map[string]string{
+		`[{"name": "a..b", "value": "x"}]`:        `parameters[0]: "a..b": want KEY=VALUE`,
+		`[{"name": "a[1000000]", "value": "x"}]`:  "index of 1000000 is greater than maximum supported index",
+		`[{"name": "a", "value": "$ARGOCD_APP"}]`: "Argo CD replaces $NAME in it",
+	} {
+		if _, err := ReadRequest(context.Background(), []byte(application(parameters)), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", parameters, err, want)
+		}
+	}
+}
+
 func TestValuesComeFromObjectsOfTheRequestsNamespace(t *testing.T) {
 	text := strings.Replace(helmRelease, "  values:\n", "  valuesFrom:\n  - {kind: ConfigMap, name: base}\n  - {kind: Secret, name: keys, valuesKey: v.yaml}\n  values:\n", 1)
 	more := cluster{
 		"ConfigMap apps/base": {"kind": "ConfigMap", "data": map[string]any{"values.yaml": "replicaCount: 1\nui: {color: red, logo: x}\n"}},
 		"Secret apps/keys":    {"kind": "Secret", "data": map[string]any{"v.yaml": base64.StdEncoding.EncodeToString([]byte("ui: {color: blue}"))}},
 	}
-	want := map[string]any{"replicaCount": int64(2), "ui": map[string]any{"color": "blue", "logo": "x"}}
+	want := map[string]any{"replicaCount": 2.0, "ui": map[string]any{"color": "blue", "logo": "x"}}
 	if got := read(t, text, more); !reflect.DeepEqual(got.Values, want) || !got.SecretValues {
 		t.Errorf("got %+v", got)
 	}
