@@ -120,6 +120,8 @@ func (w *writer) tryAgain(ctx context.Context, o *preview.Object, live map[strin
 func changesNothing(o *preview.Object, live, result map[string]any) bool {
 	owned, err := o.OwnedFields(live)
 	wouldOwn, wouldErr := o.OwnedFields(result)
-	return err == nil && wouldErr == nil && owned.Equals(wouldOwn) &&
-		reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result))
+	now := *o
+	now.LiveBody = live
+	from, to := now.Compared(result)
+	return err == nil && wouldErr == nil && owned.Equals(wouldOwn) && reflect.DeepEqual(from, to)
 }

@@ -60,7 +60,7 @@ func Compare(t preview.TypeConverter, w WrittenObject) (Verdict, []string, error
 }
 
 // comparison holds the four bodies of a [WrittenObject] without volatile
-// fields. Either all four are parsed by their schema, or none is.
+// fields that the plan does not set. Either all four are parsed by their schema, or none is.
 type comparison struct {
 	sealed, reviewed, before, live parsedObject
 	builtIn                        bool // the defaults of its kind are known
@@ -76,7 +76,7 @@ func newComparison(t preview.TypeConverter, w WrittenObject) (*comparison, error
 	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
 		if body != nil {
-			slots[i].body = preview.WithoutVolatile(body)
+			slots[i].body = preview.WithoutVolatile(body, w.Sealed)
 		}
 	}
 	if c.parse(slots, t.Typed) == nil {

@@ -262,8 +262,8 @@ func (w *writer) movedFields(o *preview.Object, before, live map[string]any) str
 	}
 	a, errA := o.Relevant(w.opts.Schemas, before)
 	b, errB := o.Relevant(w.opts.Schemas, live)
-	if o.Whole() || errA != nil || errB != nil {
-		a, b = before, live
+	if errA != nil || errB != nil {
+		a, b = preview.WithoutVolatile(before, o.Planned), preview.WithoutVolatile(live, o.Planned)
 	}
 	var paths []string
 	for _, change := range diff.Changes(a, b) {

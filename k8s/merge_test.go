@@ -87,7 +87,8 @@ selector: {matchLabels: {a: a}}, template: {metadata: {labels: {a: a}}, spec: {c
 				}
 				return
 			}
-			if d := cmp.Diff(diff.Changes(live, want.Body), diff.Changes(live, got.Body)); d != "" {
+			o := preview.Object{LiveBody: live, Planned: sealed}
+			if d := cmp.Diff(diff.Changes(o.Compared(want.Body)), diff.Changes(o.Compared(got.Body))); d != "" {
 				t.Errorf("changes (-dry run +merge):\n%s", d)
 			}
 		})

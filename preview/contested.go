@@ -120,7 +120,8 @@ func (p *Plan) contestedLine(o *Object, f ContestedField, manager string) string
 // valuesText returns the live and the planned value of a contested field as text.
 // planned is the word for the latter.
 func valuesText(f ContestedField, planned string) string {
-	now, after := valueText(f.Live), valueText(f.Planned)
+	c := Change{Path: f.Path, From: f.Live, To: f.Planned}.Readable()
+	now, after := valueText(c.From), valueText(c.To)
 	if now == after { // both masked
 		return "now and " + planned + " " + now
 	}

@@ -56,8 +56,9 @@
 // the user, the URL and the version of the server.
 //
 // The hash of a result covers the fields at which the dry run differs from the live
-// object, or all of a new object, without generated and volatile ones: drift of other
-// fields does not change it. A plan made with read mode get has no dry runs, and so
+// object, or all of a new object, without generated ones and those volatile ones that
+// neither the plan nor the write decides ([Object.Compared]): drift of other fields does
+// not change it. A plan made with read mode get has no dry runs, and so
 // another digest than one with read mode dry-run; apply plans again in the mode of
 // the approved plan, and dry-runs besides.
 //
@@ -85,7 +86,8 @@
 // values at every path that matters: those of the planned object, those that our field
 // manager owns, and those of reviewed conflicts; atomic lists are taken whole. For an
 // object that is deleted, replaced or adopted every path matters, but for a table of
-// volatile ones that controllers change by themselves, each with a reason and a test.
+// volatile ones that controllers change by themselves, each with a reason and a test. They
+// count where the plan sets them, or our field manager did: object by object, path by path.
 // A new default in a CustomResourceDefinition changes how its objects read while their
 // resourceVersion stays, so just before a write an object is not compared
 // again where its resourceVersion is that of the check. Other changes of an object that

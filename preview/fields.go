@@ -71,12 +71,15 @@ func (p *Plan) Sent(o *Object) map[string]any {
 	return body
 }
 
-// Unsettled returns the conflicts of an object that the options do not decide: with
+// Unsettled returns the conflicts of an object that the options do not decide.
+func (p *Plan) Unsettled(o *Object) []Conflict { return o.UnsettledBy(p.ConflictsOf(o)) }
+
+// UnsettledBy returns the conflicts of an object that a decision does not settle: with
 // fail, all; with own, those at fields that the release has not set; with leave, those
-// in objects of RBAC and admission, and those at fields that the planned object does
-// not set itself. With take there are none.
-func (p *Plan) Unsettled(o *Object) []Conflict {
-	switch p.ConflictsOf(o) {
+// in objects of RBAC and admission, except at a caBundle, and those at fields that the
+// planned object does not set itself. With take there are none.
+func (o *Object) UnsettledBy(decision string) []Conflict {
+	switch decision {
 	case ConflictsTake:
 		return nil
 	case ConflictsOwn:
@@ -85,23 +88,30 @@ func (p *Plan) Unsettled(o *Object) []Conflict {
 	default:
 		return o.Conflicts
 	}
-	switch o.Ref().Group() {
-	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
-		return o.Conflicts
-	}
 	if len(o.Conflicts) == 0 {
 		return nil
 	}
 	_, missing := WithoutFields(o.Planned, conflictPaths(o.Conflicts))
-	var out []Conflict
-	for _, c := range o.Conflicts {
-		for _, path := range missing {
-			if c.Path == path {
-				out = append(out, c)
-			}
-		}
+	return slices.DeleteFunc(slices.Clone(o.Conflicts), func(c Conflict) bool {
+		return o.mayLeave(c) && !slices.Contains(missing, c.Path)
+	})
+}
+
+func (o *Object) mayLeave(c Conflict) bool {
+	switch o.Ref().Group() {
+	case "rbac.authorization.k8s.io":
+		return false
+	case "admissionregistration.k8s.io":
+		return IsCAPath(c.Path)
 	}
-	return out
+	return true
+}
+
+// ContestsCA reports whether another manager has set a caBundle of the object.
+func (o *Object) ContestsCA() bool {
+	return len(o.Conflicts) > 0 &&
+		o.Is(KindValidatingWebhookConfiguration, KindMutatingWebhookConfiguration, KindCustomResourceDefinition, KindAPIService) &&
+		slices.ContainsFunc(o.Conflicts, func(c Conflict) bool { return IsCAPath(c.Path) })
 }
 
 // Takes reports whether apply takes over the object's contested fields from their
@@ -159,6 +169,9 @@ func valueAt(body map[string]any, path string) any {
 func valueText(v any) string {
 	if v == nil {
 		return "not set"
+	}
+	if caption, ok := v.(Caption); ok {
+		return string(caption)
 	}
 	data, err := Canonical(v)
 	if err != nil {

@@ -23,7 +23,7 @@ type TypeConverter interface {
 // annotations of owners, and the values at every relevant path. Relevant paths are
 // those of the planned object, sealed, and those that our field manager owns, with
 // atomic lists as a whole. Without a planned object (delete, keep), or if whole is true
-// (replace, adopt), all paths except volatile ones are relevant. Sensitive values are
+// (replace, adopt), all other paths except volatile ones are relevant too. Sensitive values are
 // included as scrypt hashes, so that a password changed after the review is not
 // overwritten unnoticed.
 func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (string, error) {
@@ -31,11 +31,8 @@ func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (stri
 }
 
 func fingerprint(t TypeConverter, live, sealed map[string]any, whole bool, manager string) (string, error) {
-	var content map[string]any
-	var err error
-	if sealed == nil || whole {
-		content = WithoutVolatile(live)
-	} else if content, err = relevant(t, live, sealed, manager); err != nil {
+	content, err := relevant(t, live, sealed, whole, manager)
+	if err != nil {
 		return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 	}
 	secret := ""
@@ -67,7 +64,10 @@ func hashLive(live, content map[string]any, secret string) (string, error) {
 
 // relevant returns the part of a live object at its relevant paths (see [Fingerprint]),
 // with apiVersion and kind, which decide what is sensitive.
-func relevant(t TypeConverter, live, sealed map[string]any, manager string) (map[string]any, error) {
+func relevant(t TypeConverter, live, sealed map[string]any, whole bool, manager string) (map[string]any, error) {
+	if sealed == nil || whole {
+		return WithoutVolatile(live, sealed, setFields(live, manager)), nil
+	}
 	owned, err := ownedFields(live, manager)
 	if err != nil {
 		return nil, err

@@ -15,61 +15,6 @@ type untyped struct{}
 
 func (untyped) Typed(map[string]any) (*typed.TypedValue, error) { return nil, errors.New("no schema") }
 
-// volatileCases has a before and an after for every row of the table.
-var volatileCases = map[string][2]string{
-	"deployment revision":   {"kind: Deployment, metadata: {annotations: {deployment.kubernetes.io/revision: '1'}}", "kind: Deployment, metadata: {annotations: {deployment.kubernetes.io/revision: '2'}}"},
-	"restartedAt":           {"kind: Deployment, spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: a}}}}", "kind: Deployment, spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: b}}}}"},
-	"webhook caBundle":      {"kind: ValidatingWebhookConfiguration, webhooks: [{name: a, clientConfig: {caBundle: x}}]", "kind: ValidatingWebhookConfiguration, webhooks: [{name: a, clientConfig: {}}]"},
-	"conversion caBundle":   {"kind: CustomResourceDefinition, spec: {conversion: {webhook: {clientConfig: {caBundle: x}}}}", "kind: CustomResourceDefinition, spec: {conversion: {webhook: {clientConfig: {}}}}"},
-	"APIService caBundle":   {"apiVersion: apiregistration.k8s.io/v1, kind: APIService, spec: {caBundle: x}", "apiVersion: apiregistration.k8s.io/v1, kind: APIService, spec: {}"},
-	"service account token": {"kind: Secret, type: kubernetes.io/service-account-token, data: {token: eA==}", "kind: Secret, type: kubernetes.io/service-account-token"},
-	"aggregated rules":      {"apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, aggregationRule: {a: b}, rules: [{verbs: [get]}]", "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, aggregationRule: {a: b}"},
-	"pv annotations":        {"kind: PersistentVolumeClaim, metadata: {annotations: {pv.kubernetes.io/bind-completed: 'yes'}}", "kind: PersistentVolumeClaim, metadata: {}"},
-	"volume annotations":    {"kind: PersistentVolumeClaim, metadata: {annotations: {volume.kubernetes.io/selected-node: a}}", "kind: PersistentVolumeClaim, metadata: {}"},
-	"volumeName":            {"kind: PersistentVolumeClaim, spec: {volumeName: a}", "kind: PersistentVolumeClaim, spec: {}"},
-	"claimRef":              {"kind: PersistentVolume, spec: {claimRef: {name: a}}", "kind: PersistentVolume, spec: {}"},
-	"nodeName":              {"kind: Pod, spec: {nodeName: a}", "kind: Pod, spec: {}"},
-	"service account volume": {
-		"kind: Pod, spec: {volumes: [{name: kube-api-access-abcde, projected: {}}], containers: [{name: a, volumeMounts: [{name: kube-api-access-abcde}]}]}",
-		"kind: Pod, spec: {volumes: [{name: kube-api-access-fghij, projected: {}}], containers: [{name: a, volumeMounts: [{name: kube-api-access-fghij}]}]}",
-	},
-	"clusterIP":           {"kind: Service, spec: {clusterIP: 10.0.0.1}", "kind: Service, spec: {}"},
-	"clusterIPs":          {"kind: Service, spec: {clusterIPs: [10.0.0.1]}", "kind: Service, spec: {}"},
-	"nodePort":            {"kind: Service, spec: {ports: [{port: 1, nodePort: 30000}]}", "kind: Service, spec: {ports: [{port: 1}]}"},
-	"healthCheckNodePort": {"kind: Service, spec: {healthCheckNodePort: 1}", "kind: Service, spec: {}"},
-	"last applied":        {"kind: Service, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}}", "kind: Service, metadata: {}"},
-}
-
-func TestVolatileFieldsMoveNoFingerprint(t *testing.T) {
-	for _, row := range volatileTable {
-		t.Run(row.name, func(t *testing.T) {
-			c, ok := volatileCases[row.name]
-			if !ok || row.reason == "" {
-				t.Fatal("every row of the table needs a reason and a case")
-			}
-			version := "apiVersion: v1, "
-			if strings.HasPrefix(c[0], "apiVersion") {
-				version = ""
-			}
-			a, b := object(t, "{"+version+c[0]+"}"), object(t, "{"+version+c[1]+"}")
-			for _, body := range []map[string]any{a, b} {
-				if body["metadata"] == nil {
-					body["metadata"] = map[string]any{}
-				}
-				body["metadata"].(map[string]any)["name"] = "a"
-			}
-			fa, errA := Fingerprint(untyped{}, a, nil, true)
-			fb, errB := Fingerprint(untyped{}, b, nil, true)
-			if errA != nil || errB != nil || fa != fb {
-				t.Errorf("%s / %s, %v %v", fa, fb, errA, errB)
-			}
-		})
-	}
-	if len(volatileCases) != len(volatileTable) {
-		t.Errorf("%d cases for %d rows", len(volatileCases), len(volatileTable))
-	}
-}
-
 func TestFingerprintMovesWithWhatMatters(t *testing.T) {
 	const sealed = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n}, data: {k: v}}"
 	live := func(change func(map[string]any)) map[string]any {

@@ -144,7 +144,7 @@ type Object struct {
 
 // OfCopy returns the object as the API server answered to its copy, under its own name.
 func (o *Object) OfCopy() map[string]any {
-	body := WithoutVolatile(o.Copy)
+	body := WithoutVolatile(o.Copy, o.Planned)
 	meta := Map(body, "metadata")
 	meta["name"], meta["namespace"] = o.Name, o.Namespace
 	return body

@@ -54,7 +54,7 @@ func (o *Object) Fingerprint(t TypeConverter, live map[string]any) (string, erro
 // Relevant returns the part of a live body that the fingerprint covers, see
 // [Fingerprint], with sensitive values.
 func (o *Object) Relevant(t TypeConverter, live map[string]any) (map[string]any, error) {
-	return relevant(t, live, o.Planned, o.manager())
+	return relevant(t, live, o.Planned, o.Whole(), o.manager())
 }
 
 // OwnedFields returns the paths of a live body that belong to the field manager by

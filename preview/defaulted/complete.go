@@ -10,7 +10,7 @@ import (
 // fields of it, where the answer has them, and the answer without what the API server
 // generates at random.
 func completed(sent, result map[string]any) (with, without map[string]any) {
-	with, without = preview.CloneBody(sent), preview.WithoutVolatile(result)
+	with, without = preview.CloneBody(sent), preview.WithoutVolatile(result, sent)
 	if template, ok := preview.PodTemplatePath(preview.RefOf(sent).Kind); ok && builtIn(preview.RefOf(sent)) {
 		completePod(preview.Map(with, append(template, "spec")...))
 	}

@@ -42,8 +42,8 @@ func sorted(found []difference) []preview.Change {
 	return changes
 }
 
-// Values is [Changes] for values that are no objects: they have no volatile fields, and
-// sensitive values are masked already.
+// Values is [Changes] for values that are no objects, whose sensitive values are masked
+// already.
 func Values(before, after map[string]any) []preview.Change {
 	w := &walker{}
 	w.maps("", node{before, before}, node{after, after})

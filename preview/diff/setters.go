@@ -23,10 +23,12 @@ type SetField struct {
 }
 
 // SetFields returns the fields of a live object that a manager has set, sorted by path
-// as in [Changes]. Status, volatile fields and empty maps are left out.
-func SetFields(live map[string]any) []SetField {
+// as in [Changes]. Status, empty maps, and volatile fields that the plan does not set are
+// left out.
+func SetFields(o *preview.Object) []SetField {
+	live := o.LiveBody
 	// Masked before it is cut: what is cut off does not say what kind it is of.
-	steady := preview.MaskObject(preview.WithoutVolatile(live))
+	steady := preview.MaskObject(preview.WithoutVolatile(live, o.Planned))
 	last := map[string]SetField{}
 	for _, owner := range preview.FieldOwners(live) {
 		for _, c := range Changes(nil, owner.Cut(steady)) {

@@ -3,6 +3,8 @@ package diff
 import (
 	"slices"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 func managedEntry(manager, at, subresource string, fields map[string]any) map[string]any {
@@ -33,7 +35,7 @@ func TestSetFieldsTellWhoSetThem(t *testing.T) {
 		"status": map[string]any{"replicas": int64(3)},
 	}
 	var got []string
-	for _, f := range SetFields(live) {
+	for _, f := range SetFields(&preview.Object{LiveBody: live}) {
 		got = append(got, f.Path+" "+f.Manager)
 		if f.Value == "hunter2" {
 			t.Error("a sensitive value is not masked")
@@ -53,7 +55,7 @@ func TestSetFieldsOfASecretHaveNoValues(t *testing.T) {
 	live := map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"key": "aHVudGVyMg=="}, "metadata": map[string]any{
 		"name": "s", "managedFields": []any{managedEntry("helm", "", "", map[string]any{"f:data": map[string]any{"f:key": map[string]any{}}})},
 	}}
-	fields := SetFields(live)
+	fields := SetFields(&preview.Object{LiveBody: live})
 	if len(fields) != 1 || fields[0].Path != ".data.key" || fields[0].Value == "aHVudGVyMg==" {
 		t.Errorf("got %+v, want one masked field", fields)
 	}

@@ -17,8 +17,7 @@ func nodeOf(body map[string]any) node {
 	if body == nil {
 		return node{}
 	}
-	raw := preview.WithoutVolatile(body)
-	return node{raw: raw, shown: preview.MaskObject(raw)}
+	return node{raw: body, shown: preview.MaskObject(body)}
 }
 
 func (n node) isScalar() bool {

@@ -68,7 +68,7 @@ func judgedAsStored(p *preview.Plan) (restore func()) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Action == preview.ActionCreate && len(o.Changes) > 0 {
-			planned[i], o.Planned = o.Planned, preview.WithoutVolatile(o.ResultBody)
+			planned[i], o.Planned = o.Planned, preview.WithoutVolatile(o.ResultBody, o.Planned)
 		}
 	}
 	return func() {

@@ -85,7 +85,7 @@ func changes(o *preview.Object) []preview.Change {
 	case preview.ActionCreate:
 		return additions(o)
 	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionPatch:
-		return diff.Changes(o.LiveBody, after)
+		return diff.Changes(o.Compared(after))
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func (d dryRunner) decideFromResults(ctx context.Context, pending []int, results
 
 func (d dryRunner) decideFromResult(o *preview.Object, result map[string]any) error {
 	o.ResultBody = result
-	hash, differs, err := diff.ResultHash(o.LiveBody, result)
+	hash, differs, err := diff.ResultHash(o.Compared(result))
 	if err != nil {
 		return fmt.Errorf("comparing %s: %w", o.ID, err)
 	}

@@ -75,12 +75,9 @@ func describeNoteChange(before, now *preview.Read) []diff.FactChange {
 
 func changedFields(before, after *preview.Object, typer preview.TypeConverter) []diff.FactChange {
 	cut := func(o *preview.Object) map[string]any {
-		if o.LiveBody == nil || o.Whole() {
-			return o.LiveBody
-		}
 		body, err := o.Relevant(typer, o.LiveBody)
 		if err != nil {
-			return o.LiveBody
+			return preview.WithoutVolatile(o.LiveBody, o.Planned)
 		}
 		return body
 	}

@@ -219,7 +219,7 @@ func (d dryRunner) decideShared(ctx context.Context) error {
 				moved = append(moved, i)
 			case results[n].Err != nil && !preview.Answered(results[n].Err):
 				return fmt.Errorf("dry run of %s: %w", o.ID, results[n].Err)
-			case results[n].Err != nil, len(diff.Changes(o.LiveBody, results[n].Body)) > 0:
+			case results[n].Err != nil, len(diff.Changes(o.Compared(results[n].Body))) > 0:
 				o.Action = preview.ActionBlocked
 			}
 		}

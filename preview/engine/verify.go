@@ -245,7 +245,7 @@ func checkRecorded(p *preview.Plan, typer preview.TypeConverter) error {
 		}
 		result := ""
 		if o.ResultBody != nil {
-			result, _, err = diff.ResultHash(o.LiveBody, o.ResultBody)
+			result, _, err = diff.ResultHash(o.Compared(o.ResultBody))
 		}
 		if err != nil || result != o.Result {
 			return tamperedError("the recorded dry run of " + o.ID + " does not match its hash")

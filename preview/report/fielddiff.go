@@ -94,6 +94,7 @@ func fieldRows(o *preview.Object) []string {
 
 func fieldRow(c preview.Change) []string {
 	name := line(c.Path) + ": "
+	c = c.Readable()
 	from, isFrom := c.From.(string)
 	to, isTo := c.To.(string)
 	switch {

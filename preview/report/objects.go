@@ -235,6 +235,7 @@ func changeLines(c preview.Change, l layout) []string { return changeLinesAt("  
 func changeLinesAt(indent string, c preview.Change, l layout) []string {
 	later := indent + "    "
 	name := line(c.Path) + ":"
+	c = c.Readable()
 	switch c.Op {
 	case diff.OpAdd:
 		return l.exact(indent+"+ "+name, later, wholeValue(c.To))
@@ -326,8 +327,13 @@ func valueText(v any) string {
 	if err := encoder.Encode(v); err != nil {
 		return "(not shown: " + err.Error() + ")"
 	}
-	if s, ok := v.(string); ok && (s == preview.Masked || s == diff.MaskedChanged) {
-		return s
+	switch s := v.(type) {
+	case preview.Caption:
+		return line(string(s))
+	case string:
+		if s == preview.Masked || s == diff.MaskedChanged {
+			return s
+		}
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -39,7 +39,7 @@ func object(t *testing.T, action preview.Action, live, sealed string) preview.Ob
 	o.ID, o.APIVersion, o.Kind, o.Namespace, o.Name = ref.ID(), ref.APIVersion, ref.Kind, ref.Namespace, ref.Name
 	o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Planned)
 	if live != "" && sealed != "" {
-		o.Changes = diff.Changes(o.LiveBody, o.Planned)
+		o.Changes = diff.Changes(o.Compared(o.Planned))
 	}
 	return o
 }

@@ -626,7 +626,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 		"field-conflict": true, "hot-fix-overwritten": true, "replicas-reset": true, "object-kept": true, "image-not-listed": true, "rbac-dead-rule": true, "rbac-configmaps-system": true,
 		"quota-refused": true, "quota-unread": true, "image-platform": true, "nodes-unread": true, "image-moved": true, "access-reach-unread": true,
 		"content-unread": true, "protection-weakened": true, "unknown-kind": true, "rbac-unknown-kind": true, "rbac-own-orders-write": true,
-		"rbac-leases-own": true, "cloud-static-credentials": true, "cloud-access-widened": true, "cloud-credentials-mode": true,
+		"rbac-leases-own": true, "ca-changed": true, "cloud-static-credentials": true, "cloud-access-widened": true, "cloud-credentials-mode": true,
 	}
 	for _, test := range grantCases {
 		tested[test.rule] = true

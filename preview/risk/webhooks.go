@@ -14,6 +14,7 @@ func webhookRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookFailClosedClusterWide, object: webhookMatch(failsClosed)},
 		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
+		{Rule: rules.CAChanged, object: changedCA},
 		{Rule: rules.ServiceExposed, object: exposedService},
 	}
 }
@@ -37,6 +38,30 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 		}
 		return None, lines
 	}
+}
+
+// changedCA matches objects by whose change the API server trusts another CA for a server
+// that it calls already, or none.
+func changedCA(_ *scan, o *preview.Object) (Level, []string) {
+	after := o.ResultBody
+	if after == nil {
+		after = o.Planned
+	}
+	if after == nil || len(o.Changes) == 0 || len(preview.CAFields(after)) == 0 {
+		return None, nil
+	}
+	from, to := o.Compared(after)
+	before := map[string]any{}
+	for _, ca := range preview.CAFields(from) {
+		before[ca.Path] = ca.Client["caBundle"]
+	}
+	var lines []string
+	for _, ca := range preview.CAFields(to) {
+		if was, is := before[ca.Path], ca.Client["caBundle"]; preview.IsCA(was) && was != is {
+			lines = append(lines, ca.Path+": "+preview.Change{Path: ca.Path, From: was, To: is}.Text())
+		}
+	}
+	return None, lines
 }
 
 // failsClosed matches webhooks with failurePolicy Fail, by their rules on the core

@@ -50,6 +50,16 @@ var (
 			Evidence: "apps/Deployment/demo/web: .spec.template.spec.hostNetwork: true",
 		},
 	})
+	CAChanged = row(Rule{
+		Name: "ca-changed", Level: High, Title: "makes the API server trust another CA",
+		Why:    "By the caBundle the API server verifies the server that it sends requests to: one with a certificate of the new CA gets them, and calls to one with a certificate of the CA before fail.",
+		Reduce: "Make sure that the certificate of the server changes with it, and who has the key of the new CA.",
+		Looks:  "Updates that change or remove a caBundle: of a webhook, of the conversion webhook of a CustomResourceDefinition, or of an APIService.",
+		Example: Example{
+			Of:       "ValidatingWebhookConfiguration shop:",
+			Evidence: "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/shop: .webhooks[name=\"orders.shop.example.com\"].clientConfig.caBundle: certificate of CN=shop-ca, SHA-256 6f8d0c2b91e57a4410d3 -> certificate of CN=ca, SHA-256 b1794e03fa265c8dd902",
+		},
+	})
 	AdmissionBinding = row(Rule{
 		Name: "admission-binding", Level: Critical, Title: "puts an admission policy into effect for other users",
 		Why:    "An admission policy has no effect until it is bound; the binding decides which requests it refuses or changes, and with which parameters.",

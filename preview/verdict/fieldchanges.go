@@ -220,6 +220,7 @@ func replaced(p *preview.Plan) []changedObject {
 // specChanges returns the differences between the specs of two objects. Their metadata
 // is left out, as names differ.
 func specChanges(before, after map[string]any) []preview.Change {
+	before, after = preview.WithoutVolatile(before, after), preview.WithoutVolatile(after, after)
 	return slices.DeleteFunc(diff.Changes(before, after), func(change preview.Change) bool { return !strings.HasPrefix(change.Path, ".spec") })
 }
 

@@ -81,7 +81,8 @@ func changedPath(before, after *preview.Object) string {
 	if before.LiveBody == nil || after.LiveBody == nil {
 		return ""
 	}
-	if changes := diff.Changes(before.LiveBody, after.LiveBody); len(changes) > 0 {
+	from, to := preview.WithoutVolatile(before.LiveBody, before.Planned), preview.WithoutVolatile(after.LiveBody, after.Planned)
+	if changes := diff.Changes(from, to); len(changes) > 0 {
 		return " " + changes[0].Path
 	}
 	return ""
@@ -341,7 +342,7 @@ func ForeignFields(o *preview.Object) []diff.SetField {
 	}
 	var out []diff.SetField
 	var ours map[string]bool
-	for _, f := range diff.SetFields(o.LiveBody) {
+	for _, f := range diff.SetFields(o) {
 		if f.Manager == preview.FieldManager || strings.HasPrefix(f.Manager, preview.FieldManager+"-") {
 			continue
 		}

@@ -31,7 +31,7 @@ type Comparison struct {
 // its evidence, and the comparison opens at the line that this is about.
 func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	c := &Comparison{}
-	from, to := bodies(o)
+	from, to := o.Compared(AfterBody(o))
 	var before, after string
 	text := func(text *string, fields *[]diff.Field, body map[string]any, live bool) func() {
 		return func() {

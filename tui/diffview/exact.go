@@ -49,7 +49,7 @@ func Exact(o *preview.Object, body map[string]any, evidence string, w *Job) *Com
 // SearchText returns the text that a search of objects looks in: the object as
 // it is, and as it would be.
 func SearchText(o *preview.Object) string {
-	from, to := bodies(o)
+	from, to := o.Compared(AfterBody(o))
 	return exactText(o, from, true) + exactText(o, to, false)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -74,10 +73,3 @@ func countValues(v any, limit int) int {
 
 // IsSmall reports whether an object is compared at once, without a [Job].
 func IsSmall(body map[string]any) bool { return countValues(body, smallValues) <= smallValues }
-
-// bodies returns an object as it is and as it would be, without volatile fields
-// such as resourceVersion.
-func bodies(o *preview.Object) (from, to map[string]any) {
-	inParallel(func() { from = preview.WithoutVolatile(o.LiveBody) }, func() { to = preview.WithoutVolatile(AfterBody(o)) })
-	return from, to
-}

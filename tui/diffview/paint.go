@@ -188,7 +188,7 @@ func Prefix(text string, cells int) (string, bool) {
 // value. A long text is cut where it is equal to that of the rows around it, or
 // to the other value.
 func (s *View) changeLine(mark string, i, width int) widget.Line {
-	c := s.Comparison.Changes[i]
+	c := s.Comparison.Changes[i].Readable()
 	sign, role, values := " ~ ", theme.Change, []string{frame.ShortValue(c.From), frame.ShortValue(c.To)}
 	switch c.Op {
 	case diff.OpAdd:

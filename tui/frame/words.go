@@ -135,6 +135,9 @@ func NameAndAction(role theme.Role, name string, happens widget.Line, width int)
 
 // ShortValue returns a value as canonical JSON, cut to a length that fits into a line.
 func ShortValue(v any) string {
+	if caption, ok := v.(preview.Caption); ok {
+		return string(caption)
+	}
 	data, err := preview.Canonical(v)
 	if err != nil {
 		return Clip(fmt.Sprint(v), 120)

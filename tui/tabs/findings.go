@@ -524,7 +524,7 @@ func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 		b.Text(theme.Plain, "   ", "exists; "+setterOf(o.LiveBody))
 	default:
 		setters := map[string]diff.Setter{}
-		for _, field := range diff.SetFields(o.LiveBody) {
+		for _, field := range diff.SetFields(o) {
 			setters[field.Path] = field.Setter
 		}
 		for i, c := range o.Changes {
@@ -534,7 +534,7 @@ func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 			}
 			value := "(not set)"
 			if c.Op != diff.OpAdd {
-				value = frame.ShortValue(c.From)
+				value = frame.ShortValue(c.Readable().From)
 			}
 			b.Text(theme.Plain, "   ", c.Path+"  "+value+describe.Setter(setters[c.Path]))
 		}
@@ -612,7 +612,7 @@ func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more: d shows them", len(changes)-i))
 			return
 		}
-		switch c.Op {
+		switch c = c.Readable(); c.Op {
 		case "add":
 			b.Text(theme.Added, "   ", fmt.Sprintf("+ %s  %s", c.Path, frame.ShortValue(c.To)))
 		case "remove":

@@ -62,7 +62,7 @@ func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[str
 	if live != nil {
 		o.Live = preview.Live{UID: "uid-" + ref.Name, Fingerprint: DigestOf("live" + fmt.Sprint(live))}
 		if result != nil {
-			o.Changes = diff.Changes(live, result)
+			o.Changes = diff.Changes(o.Compared(result))
 		}
 	}
 	if sealed == nil {
