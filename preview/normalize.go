@@ -66,9 +66,10 @@ func withKind(item any, list, apiVersion string) any {
 }
 
 // Normalize converts a rendered object into the form that is hashed and sent: without
-// status, server-set metadata and the namespace of cluster-scoped kinds, and with a
-// Secret's stringData as data. It modifies body. It returns the paths of removed fields
-// that were not empty, sorted, which the review shows; see [DropNulls] for nulls.
+// status, server-set metadata, caBundles without a certificate and the namespace of
+// cluster-scoped kinds, and with a Secret's stringData as data. It modifies body. It
+// returns the paths of removed fields that were not empty, sorted, which the review
+// shows; see [DropNulls] for nulls.
 func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
 	remove := func(from map[string]any, key, path string) {
 		if !empty(from[key]) {
@@ -90,6 +91,7 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	if Map(body, "aggregationRule") != nil && IsKind(body, KindClusterRole) {
 		remove(body, "rules", ".rules") // the aggregation controller owns them, and would conflict
 	}
+	removed = append(removed, DropPlaceholderCAs(body)...)
 	sort.Strings(removed)
 	return removed, nil
 }

@@ -48,6 +48,15 @@ func TestNormalize(t *testing.T) {
 			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}, rules: []}",
 			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}}", false, nil,
 		},
+		"a caBundle without a certificate is for others to fill in": {
+			"{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{name: x, clientConfig: {caBundle: Cg==, url: u}}, {name: y, clientConfig: {caBundle: ''}}, {name: z, clientConfig: {caBundle: " + firstCA + "}}]}",
+			"{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, metadata: {name: a}, webhooks: [{name: x, clientConfig: {url: u}}, {name: y, clientConfig: {}}, {name: z, clientConfig: {caBundle: " + firstCA + "}}]}",
+			false, []string{`.webhooks[name="x"].clientConfig.caBundle`},
+		},
+		"so is that of an APIService": {
+			"{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, spec: {caBundle: 'no base64', group: g}}",
+			"{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: a}, spec: {group: g}}", false, []string{".spec.caBundle"},
+		},
 		"stringData becomes data and wins over it": {
 			"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: b2xk, l: bA==}, stringData: {k: new}}",
 			"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: bmV3, l: bA==}}", true, nil,

@@ -31,14 +31,14 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 			out = append(out, remedy.Obstacle(remedy.UnknownAction, fmt.Sprintf("has action %q, which this version does not apply", o.Action), c))
 		}
 		for _, f := range p.Unsettled(o) {
-			cause, owns := remedy.Contested, fmt.Sprintf("has a contested field: field manager %q owns %s", f.Manager, f.Path)
+			owns := fmt.Sprintf("has a contested field: field manager %q owns %s", f.Manager, f.Path)
 			switch p.ConflictsOf(o) {
 			case preview.ConflictsOwn:
 				owns += ", a field that the release has not set"
 			case preview.ConflictsLeave:
-				cause, owns = remedy.ContestedByLeave, owns+", which cannot be left to it"
+				owns += ", which cannot be left to it"
 			}
-			out = append(out, remedy.Obstacle(cause, owns, c))
+			out = append(out, remedy.Obstacle(remedy.Contested, owns, c))
 		}
 	}
 	out = append(append(out, remedy.Misfits(p)...), remedy.Refused(p)...)

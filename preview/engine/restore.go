@@ -30,6 +30,10 @@ func RestoreContents(release preview.Release, pkg preview.Package, objects []pre
 			o.Planned = preview.CloneBody(o.Planned)
 			preview.Mark(o.Planned, release)
 		}
+		if len(preview.CAFields(o.Planned)) > 0 && !o.Patches() { // sealed before placeholders were dropped
+			o.Planned = preview.CloneBody(o.Planned)
+			preview.DropPlaceholderCAs(o.Planned)
+		}
 		digest, err := preview.HashObject(o.Planned, pinOf(&preview.Plan{Packages: []preview.Package{pkg}}, pkg.Name))
 		if err != nil {
 			return c, fmt.Errorf("hashing %s: %w", o.ID, err)

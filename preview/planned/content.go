@@ -90,7 +90,11 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 			c.Package.Notes = append(c.Package.Notes, rules.NullNotSent.Note(o.ID, rules.NullNotSent.NoteText(path)))
 		}
 		for _, path := range b.removed {
-			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, rules.FieldNotSent.NoteText(path)))
+			rule := rules.FieldNotSent
+			if preview.IsCAPath(path) {
+				rule = rules.CANotSent
+			}
+			c.Package.Notes = append(c.Package.Notes, rule.Note(o.ID, rule.NoteText(path)))
 		}
 		if digest, seen := byID[o.ID]; seen {
 			if digest != o.Digest {

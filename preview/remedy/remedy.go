@@ -41,8 +41,6 @@ const (
 	Unowned
 	// Contested is that another field manager has set a field.
 	Contested
-	// ContestedByLeave is that a field cannot be left to its manager.
-	ContestedByLeave
 	// NotServed is that the cluster does not serve its kind.
 	NotServed
 	// OtherVersion is that it exists, and the cluster serves its kind in another API version
@@ -124,13 +122,8 @@ var rows = [causes]row{
 	Irreplaceable: func(c Case) (string, []string) {
 		return "save what it holds, delete it and preview again: " + c.kubectl("kubectl delete "+commandline.KubectlArgument(c.Object.Ref())), nil
 	},
-	Unowned: func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
-	Contested: func(Case) (string, []string) {
-		return "plan with --conflicts take to take it over, or --conflicts leave to leave it alone", []string{conflicts, preview.ConflictsTake}
-	},
-	ContestedByLeave: func(Case) (string, []string) {
-		return "plan with --conflicts take, or settle it there", []string{conflicts, preview.ConflictsTake}
-	},
+	Unowned:   func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
+	Contested: contested,
 	NotServed: notServed,
 	OtherVersion: func(c Case) (string, []string) {
 		to := commandline.Add(commandline.Operator("upgrade", c.Plan.Release.Name, "REF", "-n", c.Plan.Release.Namespace), c.flags()...)
@@ -175,6 +168,38 @@ func (c Case) about(verb string) string {
 func kubectlTarget(o *preview.Object) string {
 	kind, rest, _ := strings.Cut(commandline.KubectlArgument(o.Ref()), " ")
 	return kind + "/" + rest
+}
+
+// contested returns which decisions settle all conflicts of an object. One that puts the
+// package's CA in place of the live one is not among them: the server that is called has
+// its certificate from that. Where the plan leaves fields of other objects, or has to, the
+// decision is about this object alone.
+func contested(c Case) (string, []string) {
+	decide := func(decided string) []string { return []string{conflicts, decided} }
+	if c.Plan.ConflictsOf(c.Object) == preview.ConflictsLeave || contestsCA(c.Plan) {
+		decide = func(decided string) []string { return []string{conflicts, c.ID + "=" + decided} }
+	}
+	take, leave := decide(preview.ConflictsTake), decide(preview.ConflictsLeave)
+	leaves := len(c.Object.UnsettledBy(preview.ConflictsLeave)) == 0
+	switch {
+	case c.Object.ContestsCA() && leaves:
+		return "plan with " + commandline.Join(leave...) + ": the live caBundle stays", leave
+	case c.Object.ContestsCA():
+		return "set it there to what the package has, or leave it out of the package, and preview again with " + commandline.Join(leave...) + ": " +
+			c.kubectl("kubectl edit "+commandline.KubectlArgument(c.Object.Ref())), nil
+	case leaves:
+		return "plan with " + commandline.Join(take...) + " to take it over, or " + commandline.Join(leave...) + " to leave it alone", take
+	}
+	return "plan with " + commandline.Join(take...) + " to take it over, or settle it there", take
+}
+
+func contestsCA(p *preview.Plan) bool {
+	for i := range p.Objects {
+		if p.Objects[i].ContestsCA() {
+			return true
+		}
+	}
+	return false
 }
 
 // notServed returns what to install so that the cluster serves the kind of an object.

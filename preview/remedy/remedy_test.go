@@ -75,3 +75,59 @@ func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T)
 		}
 	}
 }
+
+// What settles a conflict is offered, and nothing that puts the package's CA in place of
+// the live one: neither for the object that has it, nor by a decision for all objects.
+func TestTheRemedyForContestedFields(t *testing.T) {
+	webhooks := func(conflicts ...string) preview.Object {
+		o := preview.Object{
+			ID: "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/w", APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration", Name: "w",
+			Planned: map[string]any{"webhooks": []any{map[string]any{"name": "a", "failurePolicy": "Fail", "clientConfig": map[string]any{"caBundle": "x", "url": "u"}}}},
+		}
+		for _, path := range conflicts {
+			o.Conflicts = append(o.Conflicts, preview.Conflict{Manager: "injector", Path: path})
+		}
+		return o
+	}
+	config := preview.Object{
+		ID: "core/ConfigMap/shop/c", APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "c", Planned: map[string]any{"data": map[string]any{"k": "v"}},
+		Conflicts: []preview.Conflict{{Manager: "edit", Path: ".data.k"}},
+	}
+	role := preview.Object{
+		ID: "rbac.authorization.k8s.io/Role/shop/r", APIVersion: "rbac.authorization.k8s.io/v1", Kind: "Role", Namespace: "shop", Name: "r", Planned: map[string]any{"rules": []any{}},
+		Conflicts: []preview.Conflict{{Manager: "edit", Path: ".rules"}},
+	}
+	const ca, policy = `.webhooks[name="a"].clientConfig.caBundle`, `.webhooks[name="a"].failurePolicy`
+	for _, tt := range []struct {
+		name      string
+		conflicts string
+		object    preview.Object
+		beside    []preview.Object
+		flags     string
+		words     string
+	}{
+		{"a field", preview.ConflictsFail, config, nil, "--conflicts take", "--conflicts leave"},
+		{"a role", preview.ConflictsFail, role, nil, "--conflicts take", "settle it there"},
+		{"a role where the others are left", preview.ConflictsLeave, role, nil, "--conflicts " + role.ID + "=take", "settle it there"},
+		{"a CA", preview.ConflictsFail, webhooks(ca), nil, "--conflicts " + webhooks().ID + "=leave", "the live caBundle stays"},
+		{"a CA beside what cannot be left", preview.ConflictsFail, webhooks(ca, policy), nil, "", "kubectl edit"},
+		{"a policy", preview.ConflictsFail, webhooks(policy), nil, "--conflicts take", "settle it there"},
+		{"a field beside a CA", preview.ConflictsFail, config, []preview.Object{webhooks(ca)}, "--conflicts " + config.ID + "=take", config.ID + "=leave"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &preview.Plan{Objects: append([]preview.Object{tt.object}, tt.beside...), Options: preview.Options{Conflicts: tt.conflicts}}
+			got := Obstacle(Contested, "", Case{Plan: p, Object: &p.Objects[0], ID: tt.object.ID})
+			if strings.Join(got.Flags, " ") != tt.flags || !strings.Contains(got.Remedy, tt.words) {
+				t.Errorf("%q: %s", got.Flags, got.Remedy)
+			}
+			if tt.flags == "" {
+				return
+			}
+			decided, single := strings.CutPrefix(got.Flags[1], tt.object.ID+"=")
+			p.Options.Conflicts = decided
+			if unsettled := p.Unsettled(&p.Objects[0]); len(unsettled) > 0 || single == (tt.flags == "--conflicts take") {
+				t.Errorf("%q does not settle %v", got.Flags, unsettled)
+			}
+		})
+	}
+}

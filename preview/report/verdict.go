@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -65,9 +64,10 @@ func ObstacleTexts(p *preview.Plan) []string { return factTexts(settledFacts(p))
 // obstacles that a flag takes away; empty if none does.
 func PlanWithoutObstacles(p *preview.Plan) string {
 	var flags []string
+	known := map[string]bool{}
 	for _, o := range verdict.For(p).Obstacles {
-		if len(o.Flags) > 0 && !slices.Contains(flags, o.Flags[0]) {
-			flags = append(flags, o.Flags...)
+		if decision := strings.Join(o.Flags, " "); decision != "" && !known[decision] {
+			flags, known[decision] = append(flags, o.Flags...), true
 		}
 	}
 	if len(flags) == 0 {

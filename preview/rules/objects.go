@@ -142,6 +142,13 @@ var (
 		Reduce: "Remove the field from the package, or give it a value.",
 		Looks:  "Nulls in fields of the content that may not be null, by the schema of a built-in kind or of a CustomResourceDefinition in the plan.",
 	}.example("apps/Deployment/app/op", ".spec.replicas"))
+	CANotSent = row(Rule{
+		Name: "ca-not-sent", Level: Notice, Title: "has a caBundle without a certificate",
+		Why:    "The package leaves the caBundle to a job or controller: what that fills in stays, and until then calls fail.",
+		Text:   "%s has no certificate and is not sent: what a job or controller fills in stays",
+		Reduce: "Remove the field from the package.",
+		Looks:  "caBundles of webhooks, conversion webhooks and APIServices in the content that are not empty and have no certificate, such as the base64 of a line break.",
+	}.example("admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/shop", `.webhooks[name="orders.shop.example.com"].clientConfig.caBundle`))
 	HelmRecordStays = row(Rule{
 		Name: "helm-record-stays", Level: Medium, Title: "keeps its record",
 		Why:    "Helm's record of the release still lists objects that this plan takes over: helm list shows the release, and helm uninstall would delete the objects.",
