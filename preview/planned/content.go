@@ -216,8 +216,15 @@ func CheckIdentity(body map[string]any) error {
 }
 
 // checkMeta returns an error for an object with generateName, whose name is not known
-// before it is created.
+// before it is created, and for one whose name YAML reads as no text.
 func checkMeta(body map[string]any) error {
+	switch name := preview.Map(body, "metadata")["name"].(type) {
+	case nil, string:
+	case bool:
+		return fmt.Errorf("%s: its metadata.name is the boolean %t, as YAML 1.1 reads words such as y, n, yes, no, on and off; quote it", preview.RefOf(body).Kind, name)
+	default:
+		return fmt.Errorf("%s: its metadata.name is no text; quote it", preview.RefOf(body).Kind)
+	}
 	if preview.String(body, "metadata", "generateName") != "" {
 		return fmt.Errorf("%s uses generateName; its name would not be known before it is created", preview.RefOf(body).Kind)
 	}
