@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // world is one user on the shared control plane, and one release there.
@@ -118,8 +119,16 @@ func (w *world) planOptions(t testing.TB) engine.Options {
 	return opts
 }
 
+// byDigest approves a plan by its digest, and the custom resources of the kinds that tests
+// make up, which a digest does not stand for.
 func byDigest(plan *preview.Plan) record.Approval {
-	return record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
+	approval := record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
+	for _, f := range plan.Findings {
+		if f.Rule == rules.UnknownKind.Name {
+			approval.Accepted = append(approval.Accepted, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+		}
+	}
+	return approval
 }
 
 func (w *world) options(t testing.TB) install.Options {
