@@ -67,7 +67,14 @@ func TestClusterAVersionThatGoesWhileItsObjectIsDeleted(t *testing.T) {
 	group := w.release.Name + ".example.com"
 	w.moving(t, group)
 	thing := preview.Ref{APIVersion: group + "/v1beta1", Kind: "Thing", Namespace: w.release.Namespace, Name: "a"}
-	w.apply(t, w.plan(t, w.content(t, "1.0.0", fmt.Sprintf("apiVersion: %s\nkind: Thing\nmetadata: {name: a}\n", thing.APIVersion), configMap("b", "1"))))
+	first := w.plan(t, w.content(t, "1.0.0", fmt.Sprintf("apiVersion: %s\nkind: Thing\nmetadata: {name: a}\n", thing.APIVersion), configMap("b", "1")))
+	approval := byDigest(first)
+	for _, f := range first.Findings { // its kind is in no table
+		approval.Accepted = append(approval.Accepted, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+	}
+	if _, err := install.Apply(t.Context(), first, approval, w, w.options(t)); err != nil {
+		t.Fatal(err)
+	}
 	removal := w.plan(t)
 	cluster := &beforeDelete{Cluster: w.Client, do: func() { w.stopServing(t, thing) }}
 	_, err := install.Apply(t.Context(), removal, byDigest(removal), cluster, w.options(t))
