@@ -319,7 +319,8 @@ func crates(v1, v1beta1, more string) string {
 	return `mkdir -p crate && printf 'apiVersion: NS.example.com/v1beta1\nkind: Crate\nmetadata: {name: a}\n' >crate/a.yaml &&
 printf '%s\n' 'apiVersion: apiextensions.k8s.io/v1' 'kind: CustomResourceDefinition' 'metadata: {name: crates.NS.example.com}' \
 'spec: {group: NS.example.com, scope: Namespaced, names: {kind: Crate, plural: crates}, versions: [` + versions + `]` + more + `}' >crates.yaml &&
-kubectl $C apply -f crates.yaml && kubectl $C wait --for=condition=Established crd/crates.NS.example.com`
+kubectl $C apply -f crates.yaml && kubectl $C wait --for=condition=Established crd/crates.NS.example.com && { kubectl $C create clusterrole crates.NS --verb=update --resource=crates.NS.example.com &&
+kubectl $C create clusterrolebinding crates.NS --clusterrole=crates.NS --serviceaccount=NS:default || true; }`
 }
 
 // marked returns a script that creates the ConfigMap of ./one beside the release, and
