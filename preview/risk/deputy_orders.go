@@ -3,6 +3,7 @@ package risk
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -202,6 +203,9 @@ func (c *scan) judgeUnknownKinds() {
 		}
 		hit := c.carriedHit(o, append([]string{o.ID}, acts...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
+		if holdsNumbersAlone(o.Planned) {
+			hit.severity = preview.Warning
+		}
 		c.hit(rules.UnknownKind, hit)
 	}
 	for _, g := range c.plan.Access.Grants {
@@ -209,6 +213,33 @@ func (c *scan) judgeUnknownKinds() {
 			c.unknownGroups(g, acting)
 		}
 	}
+}
+
+// holdsNumbersAlone reports whether an object has content, and all of it is numbers and
+// nulls: it names no code, account, path or host, and switches nothing on.
+func holdsNumbersAlone(body map[string]any) bool {
+	var numbers func(v any) bool
+	numbers = func(v any) bool {
+		switch v := v.(type) {
+		case nil, int64, float64:
+			return true
+		case map[string]any:
+			for _, item := range v {
+				if !numbers(item) {
+					return false
+				}
+			}
+			return true
+		case []any:
+			return !slices.ContainsFunc(v, func(item any) bool { return !numbers(item) })
+		}
+		return false
+	}
+	content := maps.Clone(body)
+	for _, field := range []string{"apiVersion", "kind", "metadata"} {
+		delete(content, field)
+	}
+	return len(content) > 0 && numbers(content)
 }
 
 // judgeKindsOfOthers makes a finding for each API group of a widely used operator in which

@@ -43,6 +43,26 @@ func TestWhoOfThePackageActsOnUnknownKindsIsNamed(t *testing.T) {
 	}
 }
 
+// Numbers name no code, account, path or host; what has no content may be an order by its
+// kind alone.
+func TestAnObjectOfAnUnknownKindThatHoldsNumbersAloneIsAWarning(t *testing.T) {
+	for spec, want := range map[string]preview.Severity{
+		"spec: {size: 3, values: {a: null, limits: [1, 2.5]}}": preview.Warning,
+		"spec: {size: 3, image: x}":                            preview.NotKnown,
+		"spec: {size: 3, privileged: true}":                    preview.NotKnown,
+		"":                                                     preview.NotKnown,
+	} {
+		f := find(evaluate(t, Input{Plan: planOf(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x, namespace: app}\n"+spec)}), "unknown-kind")
+		if f == nil || f.Severity != want {
+			t.Errorf("%q: %+v, want %s", spec, f, want)
+		}
+	}
+	both := "{apiVersion: example.com/v1, kind: Thing, metadata: {name: x}, spec: {a: 1}}\n---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: y}, spec: {a: b}}"
+	if f := find(evaluate(t, Input{Plan: planOf(t, both)}), "unknown-kind"); f == nil || f.Severity != preview.NotKnown {
+		t.Errorf("one of two: %+v", f)
+	}
+}
+
 // In its own namespace the package may order what it could do there itself: as of known
 // kinds, that is a warning. A right in all namespaces beside it, or in one of others'
 // controllers, is not known.

@@ -143,6 +143,7 @@ var (
 		Why:     "A controller acts on the object, but which one and with whose permissions is not known: the plan does not define the kind, or has no account that may change such objects, and the table of widely used operators does not have it.",
 		Reduce:  "Find out which operator serves the kind and what it does with the object.",
 		Looks:   "Custom resources whose kind neither Kubernetes serves, nor the plan defines and acts on, nor the table of widely used operators has; one finding for each kind. Beside it, the ServiceAccounts of the plan whose roles name its API group and permit to change its status or its finalizers, and what they come to.",
+		When:    "Warning where the objects hold numbers and nulls alone: they name no code, account, path or host, and switch nothing on.",
 		Example: Example{Title: "Thing x: is of a kind that is not known", Evidence: "example.com/Thing/app/x"},
 	})
 	OrderActedOn = row(Rule{
