@@ -205,8 +205,8 @@ func (p place) item(item any) place {
 	return below
 }
 
-// mergeKey returns the values by which server-side apply tells the webhooks of a
-// configuration apart, or the ports of a Service.
+// mergeKey returns the values by which server-side apply merges the webhooks of a
+// configuration, or the ports of a Service.
 func mergeKey(item any) string {
 	m, _ := item.(map[string]any)
 	if port := m["port"]; port != nil {

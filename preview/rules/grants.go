@@ -3,6 +3,7 @@ package rules
 // Sentences that several rules in this file share.
 const (
 	onlySigners  = "Restrict approve with resourceNames to the signers that the operator needs."
+	removeField  = "Remove the field from the package."
 	listNames    = "Restrict the rule with resourceNames, or bind the role only in the namespaces that need it."
 	inNamespaces = "Bind the role only in the namespaces that need it."
 	onlyNames    = "Restrict the rule with resourceNames, or ask the publisher why the operator needs it."

@@ -132,7 +132,7 @@ var (
 		Name: "field-not-sent", Level: Notice, Title: "has fields that are not sent",
 		Why:    "Only the API server writes this field, so the value in the package has no effect.",
 		Text:   "%s was set by the content and is not sent: only the API server writes it",
-		Reduce: "Remove the field from the package.",
+		Reduce: removeField,
 		Looks:  "Fields that only the API server writes, such as status and metadata.uid, in the content.",
 	}.example("apps/Deployment/app/op", ".status"))
 	NullNotSent = row(Rule{
@@ -146,7 +146,7 @@ var (
 		Name: "ca-not-sent", Level: Notice, Title: "has a caBundle without a certificate",
 		Why:    "The package leaves the caBundle to a job or controller: what that fills in stays, and until then calls fail.",
 		Text:   "%s has no certificate and is not sent: what a job or controller fills in stays",
-		Reduce: "Remove the field from the package.",
+		Reduce: removeField,
 		Looks:  "caBundles of webhooks, conversion webhooks and APIServices in the content that are not empty and have no certificate, such as the base64 of a line break.",
 	}.example("admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/shop", `.webhooks[name="orders.shop.example.com"].clientConfig.caBundle`))
 	HelmRecordStays = row(Rule{

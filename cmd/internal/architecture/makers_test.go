@@ -110,6 +110,8 @@ var makers = map[string][2]string{
 	"preview/remedy RefusedByPolicy":                     {ofRefusals, "an object that a policy of the cluster refuses"},
 	"preview/remedy Case.about":                          {noCommandOfOurs},
 	"preview/remedy notServed":                           {ofRefusals, "a kind that nothing serves"},
+	"preview/remedy invalid":                             {"TestClusterSharedScripts"}, // port-protocol.txtar
+	"preview/remedy contested":                           {noCommandOfOurs},            // kubectl edit asks a person
 	"preview/remedy misfit":                              {ofRefusals, "an object that does not fit its schema"},
 	"preview/report Command":                             {ofInstalls},
 	"preview/report ResumeCommand":                       {ofRefusals, "a rollout that is not over in time"},

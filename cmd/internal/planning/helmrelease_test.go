@@ -26,11 +26,12 @@ func packedRelease(t *testing.T, text string, zipped bool) string {
 	return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(data)))
 }
 
+// Numbers are as Helm reads them, which decodes its record to float64.
 func TestTheValuesOfAHelmReleaseAreRead(t *testing.T) {
 	const release = `{"name":"web","version":12,"config":{"big":9007199254740993,"a":{"b":"c"}},"chart":{"metadata":{"name":"web"}}}`
 	for _, zipped := range []bool{true, false} {
 		got, err := readHelmRelease(packedRelease(t, release, zipped))
-		if err != nil || got.revision != 12 || got.chart != "web" || got.values["big"] != int64(9007199254740993) {
+		if err != nil || got.revision != 12 || got.chart != "web" || got.values["big"] != float64(1<<53) {
 			t.Errorf("release = %+v, %v", got, err)
 		}
 	}

@@ -87,7 +87,7 @@ func TestSettingsThatNeedLess(t *testing.T) {
 		{"a bundle that supports all namespaces only", csvOfModes("AllNamespaces"), ""},
 		{"a bundle in its own namespace already", csvOfModes("OwnNamespace"), ""},
 		{"a chart with a switch for cluster roles", chartOf("rbac: {clusterScoped: true}\n"), "--set rbac.clusterScoped=false: lowers C1; leaves 0 critical, 1 warning"},
-		{"a chart with a list of namespaces that is empty", chartOfList("[]"), "--set watchNamespaces=[shop]: lowers C1; leaves 0 critical, 1 warning"},
+		{"a chart with a list of namespaces that is empty", chartOfList("[]"), "--set watchNamespaces={shop}: lowers C1; leaves 0 critical, 1 warning"},
 		{"a chart with a list of namespaces", chartOfList("[orders]"), ""},
 		{"a chart whose switch is off", chartOf("rbac: {clusterScoped: false}\n"), ""},
 		{"a chart with a switch that changes nothing", chartOf("rbac: {clusterScoped: false}\nsingleNamespace: false\n"), ""},
