@@ -215,31 +215,34 @@ func (c *scan) judgeUnknownKinds() {
 	}
 }
 
-// holdsNumbersAlone reports whether an object has content, and all of it is numbers and
-// nulls: it names no code, account, path or host, and switches nothing on.
+// holdsNumbersAlone reports whether an object has numbers, and nothing else but nulls: it
+// names no code, account, path or host, and switches nothing on.
 func holdsNumbersAlone(body map[string]any) bool {
-	var numbers func(v any) bool
-	numbers = func(v any) bool {
+	numbers := 0
+	var only func(v any) bool
+	only = func(v any) bool {
 		switch v := v.(type) {
-		case nil, int64, float64:
-			return true
+		case nil:
+		case int64, float64:
+			numbers++
 		case map[string]any:
 			for _, item := range v {
-				if !numbers(item) {
+				if !only(item) {
 					return false
 				}
 			}
-			return true
 		case []any:
-			return !slices.ContainsFunc(v, func(item any) bool { return !numbers(item) })
+			return !slices.ContainsFunc(v, func(item any) bool { return !only(item) })
+		default:
+			return false
 		}
-		return false
+		return true
 	}
 	content := maps.Clone(body)
 	for _, field := range []string{"apiVersion", "kind", "metadata"} {
 		delete(content, field)
 	}
-	return len(content) > 0 && numbers(content)
+	return only(content) && numbers > 0
 }
 
 // judgeKindsOfOthers makes a finding for each API group of a widely used operator in which

@@ -50,6 +50,7 @@ func TestAnObjectOfAnUnknownKindThatHoldsNumbersAloneIsAWarning(t *testing.T) {
 		"spec: {size: 3, values: {a: null, limits: [1, 2.5]}}": preview.Warning,
 		"spec: {size: 3, image: x}":                            preview.NotKnown,
 		"spec: {size: 3, privileged: true}":                    preview.NotKnown,
+		"spec: {}":                                             preview.NotKnown,
 		"":                                                     preview.NotKnown,
 	} {
 		f := find(evaluate(t, Input{Plan: planOf(t, "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: x, namespace: app}\n"+spec)}), "unknown-kind")
