@@ -112,8 +112,8 @@ func (c Change) Text() string {
 // Readable returns the change with subject and fingerprint in place of a caBundle, unless
 // the two values have these in common.
 func (c Change) Readable() Change {
-	if from, to := summarizeCA(c.Path, c.From), summarizeCA(c.Path, c.To); from != to {
-		c.From, c.To = from, to
+	if from, to := summarizeCA(c.Path, c.From), summarizeCA(c.Path, c.To); IsCAPath(c.Path) && valueText(from) != valueText(to) {
+		c.From, c.To = from, to // lists and maps, as other fields have, cannot be compared by !=
 	}
 	return c
 }

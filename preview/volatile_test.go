@@ -77,6 +77,25 @@ func TestVolatileFieldsCountWhereTheyAreSet(t *testing.T) {
 	}
 }
 
+// A caBundle is read as subject and fingerprint; values of other fields, which may be
+// lists, are as they are.
+func TestReadableChanges(t *testing.T) {
+	list := []any{"a"}
+	for _, c := range []struct {
+		change Change
+		want   string
+	}{
+		{Change{Path: ".rules", From: list, To: list}, `["a"] -> ["a"]`},
+		{Change{Path: ".spec.caBundle", From: list, To: map[string]any{}}, `["a"] -> {}`},
+		{Change{Path: ".spec.caBundle", From: firstCA, To: "Cg=="}, "certificate of CN=first, SHA-256 "},
+		{Change{Path: ".spec.caBundle", From: "eA==", To: "eQ=="}, `"eA==" -> "eQ=="`},
+	} {
+		if got := c.change.Text(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s", c.change.Path, got)
+		}
+	}
+}
+
 func TestCompared(t *testing.T) {
 	owned := func(text, fields string) string {
 		return strings.Replace(text, "uid: u", "uid: u, managedFields: [{manager: kubectl-operator, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: "+fields+"}]", 1)

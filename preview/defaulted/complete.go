@@ -10,7 +10,11 @@ import (
 // fields of it, where the answer has them, and the answer without what the API server
 // generates at random.
 func completed(sent, result map[string]any) (with, without map[string]any) {
-	with, without = preview.CloneBody(sent), preview.WithoutVolatile(result, sent)
+	var set map[string]any
+	if preview.UID(sent) == "" { // not what an API server has answered already
+		set = sent
+	}
+	with, without = preview.WithoutVolatile(sent, set), preview.WithoutVolatile(result, set)
 	if template, ok := preview.PodTemplatePath(preview.RefOf(sent).Kind); ok && builtIn(preview.RefOf(sent)) {
 		completePod(preview.Map(with, append(template, "spec")...))
 	}
