@@ -96,7 +96,8 @@ func TestClusterUninstallNamesWhatArrivesLate(t *testing.T) {
 			if held[r.Path] = true; len(held) == flying && dead.CompareAndSwap(false, true) {
 				close(full)
 			}
-			return sandboxtest.Fault{Cut: sandboxtest.CutLate, Hold: release}
+			// No write fails before all are in flight: after a failure none begins.
+			return sandboxtest.Fault{Cut: sandboxtest.CutLate, Hold: release, Then: func() { <-full }}
 		},
 	})
 	ended := make(chan struct{})
