@@ -291,6 +291,14 @@ func asKind(apiVersion, kind string, wrap func(template map[string]any) map[stri
 		delete(out, "spec")
 		template := preview.Map(workload, "spec", "template")
 		maps.Copy(out, wrap(template))
+		if kind == "Pod" { // the metadata of both
+			meta := maps.Clone(preview.Map(template, "metadata"))
+			if meta == nil {
+				meta = map[string]any{}
+			}
+			maps.Copy(meta, preview.Map(workload, "metadata"))
+			out["metadata"] = meta
+		}
 		return out
 	})
 }
@@ -298,9 +306,7 @@ func asKind(apiVersion, kind string, wrap func(template map[string]any) map[stri
 func podDisguises() []disguise {
 	inSpec := func(template map[string]any) map[string]any { return anyMap("spec", anyMap("template", template)) }
 	return []disguise{
-		asKind("v1", "Pod", func(template map[string]any) map[string]any {
-			return anyMap("spec", template["spec"], "metadata", anyMap("name", "op", "namespace", "app", "labels", preview.Map(template, "metadata", "labels")))
-		}),
+		asKind("v1", "Pod", func(template map[string]any) map[string]any { return anyMap("spec", template["spec"]) }),
 		asKind("v1", "PodTemplate", func(template map[string]any) map[string]any { return anyMap("template", template) }),
 		asKind("v1", "ReplicationController", inSpec),
 		asKind("apps/v1", "ReplicaSet", inSpec),
