@@ -126,7 +126,7 @@ func (c *leafCount) object(t *testing.T, rng *rand.Rand, body map[string]any, mo
 	if err != nil {
 		t.Fatal(err)
 	}
-	print, err := o.Fingerprint(schemas, live)
+	fingerprint, err := o.Fingerprint(schemas, live)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func (c *leafCount) object(t *testing.T, rng *rand.Rand, body map[string]any, mo
 		if changes := diff.Changes(n.Compared(changed)); err != nil || len(changes) == 0 || hash == same {
 			t.Errorf("%s: %d changes, %v, the same hash: %t", name, len(changes), err, hash == same)
 		}
-		if moved, err := o.Fingerprint(schemas, changed); err != nil || moved == print {
+		if moved, err := o.Fingerprint(schemas, changed); err != nil || moved == fingerprint {
 			t.Errorf("%s: an edit makes no plan stale, %v", name, err)
 		}
 		if verdict, _, err := install.Compare(schemas, install.WrittenObject{Sealed: o.Planned, Before: changed, Live: changed}); err != nil || verdict == install.Same {

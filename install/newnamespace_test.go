@@ -74,7 +74,7 @@ func newMeddler(t *testing.T) *meddler {
 	if status, answer, err := raw.Do(t.Context(), http.MethodPatch, at, "application/json-patch+json", everywhere); err != nil || status != http.StatusOK {
 		t.Fatalf("widening the webhook: %d, %v, %v", status, answer, err)
 	}
-	m.webhook.Answer(func(a sandboxtest.Admission) sandboxtest.Verdict { return sandboxtest.Verdict{Deny: "everywhere"} })
+	m.webhook.Answer(func(sandboxtest.Admission) sandboxtest.Verdict { return sandboxtest.Verdict{Deny: "everywhere"} })
 	for {
 		_, answer, err := raw.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", "", body(t, configMap("probe", "v")))
 		if err != nil {
@@ -308,7 +308,7 @@ func TestClusterCustomResourcesOfNewKinds(t *testing.T) {
 	definition := strings.ReplaceAll(lampDefinition, "GROUP", group)
 	lamp := fmt.Sprintf("{apiVersion: %s/v1, kind: Lamp, metadata: {name: x}, spec: {}}", group)
 	var asked atomic.Bool
-	injects := func(a sandboxtest.Admission) sandboxtest.Verdict {
+	injects := func(sandboxtest.Admission) sandboxtest.Verdict {
 		asked.Store(true)
 		return sandboxtest.Verdict{Patch: []map[string]any{add("/spec/image", "evil.example.com/e")}}
 	}

@@ -33,7 +33,7 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 		case orders.Store:
 			places = append(places, c.storesOf(o, t)...)
 		case orders.Service:
-			add(c.passesTo(o, t.Value))
+			add(c.passesTo(t.Value))
 		case orders.Route:
 			add(routesTo(o, t))
 		}
@@ -113,7 +113,7 @@ func (c *scan) leadingOutside(namespace string) []string {
 
 // passesTo returns the level of passing requests to a Service, as NAME, NAME.NAMESPACE...
 // or NAMESPACE/NAME, and why.
-func (c *scan) passesTo(o *preview.Object, service string) (Level, string) {
+func (c *scan) passesTo(service string) (Level, string) {
 	if namespace, name, slashed := strings.Cut(service, "/"); slashed && !strings.Contains(service, "://") {
 		service = name + "." + namespace
 	}

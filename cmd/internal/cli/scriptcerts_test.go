@@ -50,17 +50,33 @@ func ageCertCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 		old := *leaf
 		old.SerialNumber, old.PublicKey = big.NewInt(1), nil
 		old.NotBefore, old.NotAfter = leaf.NotBefore.AddDate(0, 0, -days), leaf.NotAfter.AddDate(0, 0, -days)
-		der, err := x509.CreateCertificate(rand.Reader, &old, ca, key.Public(), by)
-		ts.Check(err)
-		set.Certificate, set.Key = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pemKey(ts, key)
-		secret["data"] = set.Data()
-		body, err := json.Marshal(secret)
-		ts.Check(err)
-		file := ts.MkAbs("aged.json")
-		ts.Check(os.WriteFile(file, body, 0o600))
-		// As this program writes it: a value of another manager would be contested.
-		ts.Check(ts.Exec(sandboxtest.Kubectl(t), "apply", "--server-side", "--force-conflicts", "--field-manager", preview.FieldManager, "-f", file))
+		// As this program writes it: a value of another manager would be contested. It is
+		// written again until the second is another, in which the history sees it.
+		for written := writtenAt(t, ts, args); writtenAt(t, ts, args) == written; {
+			der, err := x509.CreateCertificate(rand.Reader, &old, ca, key.Public(), by)
+			ts.Check(err)
+			set.Certificate, set.Key = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pemKey(ts, key)
+			secret["data"] = set.Data()
+			body, err := json.Marshal(secret)
+			ts.Check(err)
+			file := ts.MkAbs("aged.json")
+			ts.Check(os.WriteFile(file, body, 0o600))
+			ts.Check(ts.Exec(sandboxtest.Kubectl(t), "apply", "--server-side", "--force-conflicts", "--field-manager", preview.FieldManager, "-f", file))
+		}
 	}
+}
+
+// writtenAt returns when this program's field manager last wrote to a Secret.
+func writtenAt(t testing.TB, ts *testscript.TestScript, args []string) (last string) {
+	ts.Check(ts.Exec(sandboxtest.Kubectl(t), "get", "secret", args[1], "-n", args[0], "-o", "json", "--show-managed-fields"))
+	var secret map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &secret))
+	for _, owner := range preview.FieldOwners(secret) {
+		if owner.Manager == preview.FieldManager {
+			last = max(last, owner.Time)
+		}
+	}
+	return last
 }
 
 func pemKey(ts *testscript.TestScript, key crypto.PrivateKey) []byte {

@@ -11,7 +11,7 @@ import (
 func TestTerminalHelpGoesThroughThePager(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests in a terminal")
-	p := newPane(t, 70, 40, "PAGER=sed s/^/paged:/")
+	p := newPane(t, 70, 60, "PAGER=sed s/^/paged:/")
 	p.run("kubectl-operator help exit-codes; echo exit=$?")
 	if screen := p.wait("exit=0"); !strings.Contains(screen, "paged:  0  done and healthy") {
 		t.Errorf("without the pager:\n%s", screen)
