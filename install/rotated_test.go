@@ -122,7 +122,10 @@ func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 					t.Errorf("a refused plan wrote %v", now[written:])
 				}
 				said := err.Error()
-				if !strings.Contains(said, id) || !strings.Contains(said, path) {
+				// A value that is set in this program's name in a later second is a write that
+				// no record has.
+				unrecorded := r.by == preview.FieldManager && strings.Contains(said, "the history does not hold")
+				if !unrecorded && (!strings.Contains(said, id) || !strings.Contains(said, path)) {
 					t.Errorf("the refusal does not name %s: %v", k.named, said)
 				}
 				if k.secret {

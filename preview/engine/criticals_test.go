@@ -201,8 +201,30 @@ func acts() map[string]func(context.Context, intruder) (string, error) {
 		rules.RBACAPIServicesWrite.Name:  answerForGroup,
 		rules.RBACAdmissionPolicies.Name: writePolicy,
 		rules.RBACSCC.Name:               writeConstraint,
+		rules.RBACNamespacesDelete.Name:  deleteNamespace,
+		rules.RBACCRDsDelete.Name:        deleteDefinition,
 		rules.AccessReach.Name:           followPath,
 	}
+}
+
+// deleteNamespace deletes a namespace of others, and with it all that is in it.
+func deleteNamespace(ctx context.Context, in intruder) (string, error) {
+	made, err := in.admin.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "vault-"}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	return "deletes a namespace of others", in.client.CoreV1().Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{})
+}
+
+// deleteDefinition deletes a CRD of others, and with it all its custom resources.
+func deleteDefinition(ctx context.Context, in intruder) (string, error) {
+	const crds, name = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "vaults.bank.example.com"
+	definition := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"` + name + `"},"spec":{"group":"bank.example.com",
+		"names":{"kind":"Vault","plural":"vaults"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}`
+	if err := in.admin.CoreV1().RESTClient().Post().AbsPath(crds).SetHeader("Content-Type", "application/json").Body([]byte(definition)).Do(ctx).Error(); err != nil {
+		return "", err
+	}
+	return "deletes a CRD of others", in.client.CoreV1().RESTClient().Delete().AbsPath(crds, name).Do(ctx).Error()
 }
 
 func readSecret(ctx context.Context, in intruder) (string, error) {

@@ -25,10 +25,15 @@ func (c *scan) raiseByAmount(matches []match) {
 		bySubject[m.grant.Subject] = append(bySubject[m.grant.Subject], i)
 	}
 	for subject, of := range bySubject {
+		amount := c.graph().Amount(subject)
 		if severe[subject] {
+			for _, i := range of {
+				if matches[i].level == Critical && matches[i].leads == "" {
+					matches[i].leads = c.actsAsKnown(matches[i], amount)
+				}
+			}
 			continue
 		}
-		amount := c.graph().Amount(subject)
 		worst, leads := -1, ""
 		for _, i := range of {
 			text := cmp.Or(c.orderLeads(matches[i]), c.actsAsKnown(matches[i], amount))
