@@ -170,11 +170,15 @@ func TestClusterReleases(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "one/kubectl-operator.broken") || len(records) != 1 {
 			t.Errorf("got %d records, %v", len(records), err)
 		}
-		unread, ok := history.Unreadable(err)
-		if want := (preview.Release{Name: "broken", Namespace: "one"}); !ok || len(unread) != 1 || unread[0].Release != want {
-			t.Errorf("got %v, %t", unread, ok)
-		}
+		wantUnreadable(t, err, preview.Release{Name: "broken", Namespace: "one"})
 	})
+}
+
+func wantUnreadable(t *testing.T, err error, want preview.Release) {
+	t.Helper()
+	if unread, ok := history.Unreadable(err); !ok || len(unread) != 1 || unread[0].Release != want {
+		t.Errorf("got %v, %t", unread, ok)
+	}
 }
 
 func TestAListThatFailedIsNoUnreadableRecord(t *testing.T) {
