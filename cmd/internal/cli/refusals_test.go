@@ -44,7 +44,7 @@ func refusals() []refusal {
 			before: `kubectl operator install ./one web -n NS $C --yes && kubectl operator upgrade web ./two -n NS $C --yes && kubectl $C delete secret kubectl-operator.web -n NS`,
 			line:   `kubectl operator status web $C -n NS`,
 			says:   `takes its objects over: (kubectl operator install .*)$`, with: []string{"REF", "./two"}, flags: " --yes",
-			then: `kubectl operator status web $C -n NS`,
+			code: 5, shows: `critical finding record-chain-broken`, then: `kubectl operator list $C -n NS`,
 		},
 		{
 			name:   "a record that cannot be decoded",

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 	"github.com/kubectl-operator/kubectl-operator/preview/servingcert"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -433,8 +434,9 @@ func (p *session) list(ctx context.Context, format string) error {
 	if err := p.app.printItems(format, list, rows); err != nil {
 		return err
 	}
+	every := func(string, string) bool { return true } // status has each flag of the connection
 	for _, broken := range unreadable {
-		p.app.streams.Errorf("note: %s\n", broken)
+		p.app.streams.Errorf("note: %s\n", commandline.Complete(broken, p.app.given, every))
 	}
 	return nil
 }
