@@ -69,11 +69,14 @@ func optionSecret(s string, at int) inlineSecret {
 		stop = s[from : from+1]
 		from++
 	}
+	if !beginsSecret(s[from:]) || s[at] == ' ' && s[from] == '-' {
+		return inlineSecret{} // before its end is looked for, which may be that of the text
+	}
 	end := len(s)
 	if n := strings.IndexAny(s[from:], stop); n >= 0 {
 		end = from + n
 	}
-	if !isSecretText(s[from:end]) || s[at] == ' ' && s[from] == '-' {
+	if !isSecretText(s[from:end]) {
 		return inlineSecret{}
 	}
 	return inlineSecret{strings.TrimLeft(option, "-"), from, end}
@@ -105,8 +108,10 @@ func passwordOfURL(s string, start int) inlineSecret {
 // isSecretText reports whether a value may be a secret: it is not empty, no switch, no path
 // of a file, and no reference to a variable or a placeholder.
 func isSecretText(s string) bool {
-	return s != "" && s != "true" && s != "false" && !strings.ContainsRune("$/<{%", rune(s[0]))
+	return s != "true" && s != "false" && beginsSecret(s)
 }
+
+func beginsSecret(s string) bool { return s != "" && !strings.ContainsRune("$/<{%", rune(s[0])) }
 
 // inlinePieces cuts a text at its secrets: the texts between them and the secrets, in turn.
 func inlinePieces(s string, found []inlineSecret) []string {

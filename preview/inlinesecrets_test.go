@@ -52,6 +52,14 @@ func TestAnObjectIsShownWithoutTheSecretsInsideItsTexts(t *testing.T) {
 	}
 }
 
+// What cannot be a secret is not read to the end of a text for each option.
+func TestManyOptionsInOneTextAreReadOnce(t *testing.T) {
+	text := strings.Repeat("--token=$,", 200_000)
+	if got := MaskText(text); got != text {
+		t.Error("a variable is masked")
+	}
+}
+
 // FuzzMaskText holds that a masked text has no more to mask, and that nothing but secrets
 // goes.
 func FuzzMaskText(f *testing.F) {
