@@ -108,9 +108,6 @@ func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severit
 	project := &preview.Plan{Release: preview.Release{Name: s.release.Name, Namespace: anyProject}}
 	for _, body := range objects {
 		ref := preview.RefOf(body)
-		if ref.Namespace == anyProject { // it is the project's own
-			project.Release.Namespace = ref.Namespace
-		}
 		project.Objects = append(project.Objects, preview.Object{
 			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Planned: body,
 		})
