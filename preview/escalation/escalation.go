@@ -111,7 +111,6 @@ type pathFinder struct {
 	Recorder
 	plan              *preview.Plan
 	planned, bindings []map[string]any
-	farRoles          []map[string]any // of bindings of other namespaces
 	own, others       []preview.Grant
 	from              []preview.Subject
 	in                access.Input

@@ -26,15 +26,14 @@ func Raising(ctx context.Context, to Recorder, in Input, far []map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	w.farRoles = roles
 	w.in = access.Input{
 		Objects:  preview.PlannedBodies(w.plan.Objects),
 		Existing: slices.Concat(w.ExcludePlanned(in.Bindings), w.ExcludePlanned(in.Roles), roles), Accounts: in.Installed,
 	}
 	w.others, _ = access.ClusterGrants(w.in)
-	without := w.controlling(nil)
+	without := w.controlling(nil, nil)
 	raises := func(of []map[string]any) bool {
-		return slices.ContainsFunc(w.controlling(of), func(s preview.Subject) bool { return !slices.Contains(without, s) })
+		return slices.ContainsFunc(w.controlling(of, roles), func(s preview.Subject) bool { return !slices.Contains(without, s) })
 	}
 	if !raises(far) {
 		return nil, nil
@@ -50,11 +49,11 @@ func Raising(ctx context.Context, to Recorder, in Input, far []map[string]any) (
 }
 
 // controlling returns the accounts of the plan that control the cluster with the rights
-// of the bindings far added to those of the plan. Accounts that other bindings name are
+// of the bindings far to these roles added to those of the plan. Accounts that other bindings name are
 // taken to exist.
-func (w *pathFinder) controlling(far []map[string]any) []preview.Subject {
+func (w *pathFinder) controlling(far, roles []map[string]any) []preview.Subject {
 	own := slices.Clone(w.own)
-	for _, g := range access.Compute(access.Input{Objects: w.in.Objects, Existing: slices.Concat(w.farRoles, far)}) {
+	for _, g := range access.Compute(access.Input{Objects: w.in.Objects, Existing: slices.Concat(roles, far)}) {
 		if g.Held {
 			own = append(own, g)
 		}
