@@ -38,6 +38,9 @@ func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.Dr
 
 func (c *Client) mergeObject(ctx context.Context, live map[string]any, item preview.DryRun) (map[string]any, error) {
 	ref := preview.RefOf(item.Body)
+	if item.Method != "" && item.Method != preview.MethodApply {
+		return patchHere(live, item)
+	}
 	managers, err := managersOf(live, ref.APIVersion, managerOf(item))
 	if err != nil {
 		return nil, err
@@ -87,6 +90,32 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 		keepDefaults(live, body, "")
 	}
 	return body, nil
+}
+
+// patchHere computes the result of the write of another tool on a live object.
+func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error) {
+	if item.Method == preview.MethodNone {
+		return live, nil
+	}
+	if item.Method == preview.MethodUpdate || item.Method == preview.MethodCreate {
+		return item.Body, nil
+	}
+	made, err := threeWayPatch(item)
+	if made == nil || err != nil {
+		return live, err
+	}
+	data, err := preview.Canonical(live)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = made.apply(data); err != nil {
+		return nil, err
+	}
+	body, err := decodeBody(data)
+	if err == nil && isBuiltIn(preview.RefOf(item.Body)) {
+		keepDefaults(live, body, "")
+	}
+	return body, err
 }
 
 // applyManager is the name, in a merge, of the field manager that applies. The

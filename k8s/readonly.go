@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // readOnlyTransport refuses to send requests that could change the cluster. In
@@ -53,13 +54,27 @@ func (t readOnlyTransport) allows(r *http.Request) bool {
 	case t.mode == preview.ReadGet:
 		return false
 	case r.Method == http.MethodPatch:
-		return slices.Equal(r.URL.Query()["dryRun"], []string{"All"})
+		return isDryRun(r)
+	case r.Method == http.MethodPut:
+		return isDryRun(r) && objectPath.MatchString(r.URL.Path) && !throughProxy.MatchString(r.URL.Path)
+	case r.Method == http.MethodPost && isDryRun(r):
+		return kindPath.MatchString(r.URL.Path) && !throughProxy.MatchString(r.URL.Path)
 	case r.Method == http.MethodPost:
 		// Servers behind a proxy have a path of their own before it.
 		return slices.ContainsFunc(selfReviews[:], func(path string) bool { return strings.HasSuffix(r.URL.Path, path) })
 	}
 	return false
 }
+
+func isDryRun(r *http.Request) bool { return slices.Equal(r.URL.Query()["dryRun"], []string{"All"}) }
+
+// The paths of a kind and of one object, and not of a subresource, such as a token or what
+// is behind a Service, which need not heed dryRun.
+var (
+	kindPath     = lazyregexp.New(`/(?:api|apis/[^/]+)/v[^/]+/(?:namespaces/[^/]+/)?[^/]+$`)
+	objectPath   = lazyregexp.New(`/(?:api|apis/[^/]+)/v[^/]+/(?:namespaces/[^/]+/)?[^/]+/[^/]+$`)
+	throughProxy = lazyregexp.New(`/(?:services|pods|nodes)/[^/]+/proxy/`)
+)
 
 // opensConnection reports whether a GET of this path opens a connection into a
 // pod (exec, attach, port-forward) instead of reading.

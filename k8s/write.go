@@ -40,12 +40,11 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 				results[i].Err = answer.err
 				return nil
 			}
-			r, err := c.applyRequest(answer.resource, item)
-			if err != nil {
-				results[i].Err = err
+			r, err := c.tryRequest(answer.resource, item)
+			if err != nil || r == nil {
+				results[i].Body, results[i].Err = item.Live(), err
 				return nil
 			}
-			r = r.Param("dryRun", metav1.DryRunAll)
 			results[i].Err = c.retry(ctx, func() error {
 				var err error
 				results[i].Body, results[i].Warnings, err = many.sendBody(ctx, r)

@@ -11,11 +11,34 @@ type ReadResult struct {
 // DryRun is a server-side dry run of applying Body. UID and ResourceVersion are those
 // of the live object, and empty if it does not exist. Force takes over fields of other
 // managers. An empty Manager means [FieldManager].
+//
+// Another Method than server-side apply, which an empty one means, is that of a tool whose
+// write is tried; ThreeWay is set for [MethodThreeWay].
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
 	Force                bool
 	Manager              string
+	Method               WriteMethod `json:",omitempty"`
+	ThreeWay             *ThreeWay   `json:",omitempty"`
+}
+
+// Live returns the live object of a tool's write, which stays as it is where the tool
+// sends nothing.
+func (d DryRun) Live() map[string]any {
+	if d.ThreeWay != nil {
+		return d.ThreeWay.Live
+	}
+	return d.Body
+}
+
+// ThreeWay is what a patch is computed from besides the planned object: the object as the
+// tool sent it before, and the live object.
+type ThreeWay struct {
+	Earlier, Live map[string]any
+	// CustomTwoWay is true for a tool that does not look at live objects whose kind is not
+	// built in: it sends the difference of earlier and planned.
+	CustomTwoWay bool
 }
 
 // DryRunResult is the answer to a [DryRun]: the object as it would be stored, or an

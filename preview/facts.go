@@ -38,6 +38,7 @@ type Facts struct {
 	ReleaseOptions *ReleaseOptions `json:"releaseOptions,omitempty"`
 	OptionChanges  []OptionChange  `json:"optionChanges,omitempty"`
 	RecordChanges  []RecordChange  `json:"recordChanges,omitempty"`
+	AppliedBy      *Applier        `json:"appliedBy,omitempty"`
 }
 
 // BaselineFact is the part of a [Baseline] that is in the Facts.
@@ -90,6 +91,7 @@ type ObjectFact struct {
 	Manager    string            `json:"manager,omitempty"`
 	Left       []string          `json:"left,omitempty"`
 	Format     string            `json:"format,omitempty"`
+	Applied    bool              `json:"applied,omitempty"`
 }
 
 // Facts returns the Facts of a plan, with lists sorted by key.
@@ -100,7 +102,7 @@ func (p *Plan) Facts() Facts {
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
-		ReleaseOptions: p.ReleaseOptions, OptionChanges: p.OptionChanges, RecordChanges: p.RecordChanges,
+		ReleaseOptions: p.ReleaseOptions, OptionChanges: p.OptionChanges, RecordChanges: p.RecordChanges, AppliedBy: p.AppliedBy,
 	}
 	f.Base.Packages = nil
 	if a := p.Against; a != nil {
@@ -157,7 +159,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	fact := ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left, Format: o.Format,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left, Format: o.Format, Applied: o.Applied,
 	}
 	if o.Digest == "" && o.Live == (Live{}) {
 		fact.APIVersion = o.APIVersion

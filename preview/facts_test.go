@@ -65,13 +65,15 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                              "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads recordChanges release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
+		"":                              "access against apiVersion appliedBy base cloud complete configChanges contentDigest digest files findings generation images kind location objects optionChanges options packages platform platforms policy readMode reads recordChanges release releaseOptions request ruleset stages summary target tool undo unknowns verdict",
 		"request":                       "action beside channel cloudPolicies file fileRequest flags format keep leftOut path reference revision version",
 		"release":                       "name namespace",
 		"releaseOptions":                "cloudPolicies conflicts conflictsOf format path pinImages platform strict unknown values variables",
 		"releaseOptions.values.0":       "integers json keys withheld",
 		"optionChanges.0":               "change default from keys option to",
 		"recordChanges.0":               "from of to what",
+		"appliedBy":                     "controller fails limits manager method object overwrites record revision state tool",
+		"appliedBy.limits.0":            "detail object what",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                        "context identity server user version",
 		"packages.0":                    "bundle cloudDocuments contentDigest dependencies executors format isolation name notes parameters referrers relatedImages requires sources verification version via",
@@ -80,7 +82,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"packages.0.sources.0":          "digest kind reference verification",
 		"packages.0.via.0":              "channel digest kind reference rejected verification why",
 		"packages.0.verification":       "identity status",
-		"objects.0":                     "action adoption apiVersion changes conflicts contested digest format hook id kind left live manager name namespace origin package result secretKeys",
+		"objects.0":                     "action adoption apiVersion applied changes conflicts contested digest format hook id kind left live manager name namespace origin package result secretKeys",
 		"objects.0.live":                "fingerprint uid",
 		"objects.0.conflicts.0":         "manager path",
 		"objects.0.changes.0":           "from op path to",
@@ -153,7 +155,7 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 // Every Fact moves the digest; nothing else does.
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
-		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "releaseOptions": true, "optionChanges": true, "recordChanges": true, "target.identity": true,
+		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "releaseOptions": true, "optionChanges": true, "recordChanges": true, "appliedBy": true, "target.identity": true,
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.executors": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,
@@ -161,7 +163,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"against.package": true, "against.version": true, "against.contentDigest": true, "against.notes": true, "against.carrier": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
-		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true,
+		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true, "objects.0.applied": true,
 	}
 	// What Seal computes, and what hangs below a Fact without being one.
 	view := []string{"base.packages", "access.grants.0.rules", "cloud.permissions.0.rules", "cloud.permissions.0.certainty", "cloud.declared.0.certainty", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}

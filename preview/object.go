@@ -109,8 +109,8 @@ type Object struct {
 	Items []ItemLine `json:"-"`
 	// Hook is set for an object that runs before or after the others.
 	Hook *Hook `json:"hook,omitempty"`
-	// Manager is the field manager of an object that is only patched; see
-	// [Object.Patches]. Empty for [FieldManager].
+	// Manager is the field manager that writes the object: of one that is only patched, see
+	// [Object.Patches], and of the tool that applies the plan. Empty for [FieldManager].
 	Manager string `json:"manager,omitempty"`
 	// Format is the content format of an object whose package is no longer in the plan;
 	// empty where the record does not say.
@@ -122,6 +122,10 @@ type Object struct {
 	// actions.
 	Adoption *Adoption `json:"adoption,omitempty"`
 
+	// Applied is true for a live object that the tool which applies the plan has applied
+	// before; see [Plan.AppliedBy].
+	Applied bool `json:"applied,omitempty"`
+
 	// Planned is the exact request body, nil for objects that are only deleted
 	// or kept. LiveBody is the object as read, nil when absent. ResultBody is
 	// what the dry run answered, nil when there was none. All three are saved
@@ -129,6 +133,10 @@ type Object struct {
 	Planned    map[string]any `json:"-"`
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
+
+	// Earlier is the object as the tool which applies the plan sent it last; nil if it did
+	// not, or if this program applies the plan. It is not saved.
+	Earlier map[string]any `json:"-"`
 
 	// Computed is the object as the API server would store it, where that is known without
 	// a dry run of its own; nil otherwise. Copy is the answer to the copy in

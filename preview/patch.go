@@ -1,6 +1,10 @@
 package preview
 
-import "reflect"
+import (
+	"cmp"
+	"reflect"
+	"strings"
+)
 
 // AnnotationPlugins is the annotation on the pod template of a host Deployment that has
 // the content digest of the plugin set which its pods load. A changed value restarts
@@ -17,7 +21,7 @@ func PatchManager(release string) string { return FieldManager + "-" + release }
 
 // Patches reports whether the release sets only a few fields in an object of another
 // owner. Such an object has no label of the release and is never deleted.
-func (o *Object) Patches() bool { return o.Manager != "" }
+func (o *Object) Patches() bool { return strings.HasPrefix(o.Manager, FieldManager+"-") }
 
 // ReleasesOwnership reports whether the object is patched only to remove the fields
 // that an earlier patch set.
@@ -64,8 +68,5 @@ func (o *Object) OwnedFields(live map[string]any) (*FieldSet, error) {
 }
 
 func (o *Object) manager() string {
-	if o.Patches() {
-		return o.Manager
-	}
-	return FieldManager
+	return cmp.Or(o.Manager, FieldManager)
 }

@@ -37,6 +37,8 @@ type Plan struct {
 	Request Request `json:"request"`
 	// Release names the release that the plan creates, changes or removes.
 	Release Release `json:"release"`
+	// AppliedBy is the tool that applies the content; absent where this program does.
+	AppliedBy *Applier `json:"appliedBy,omitempty"`
 	// Base is the installed revision that the plan starts from.
 	Base Base `json:"base"`
 	// ReadMode says how the cluster was read: offline, get or dry-run.

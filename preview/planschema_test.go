@@ -47,6 +47,9 @@ func closedSets() map[string][]string {
 		"Grant.Scope":            {ScopeCluster, ScopeNamespace},
 		"Grant.Change":           changes,
 		"CloudPermission.Change": changes,
+		"Applier.Tool":           Appliers(),
+		"WriteMethod":            {string(MethodApply), string(MethodThreeWay), string(MethodUpdate)},
+		"ApplierFailure":         {string(FailsPending), string(FailsNoSource)},
 	}
 }
 

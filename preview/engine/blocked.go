@@ -19,6 +19,9 @@ func blocked(p *preview.Plan, seen recordReader, o *preview.Object) preview.Obst
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return remedy.Obstacle(remedy.Deleting, why, c)
 	}
+	if p.AppliedBy != nil {
+		return remedy.Obstacle(remedy.ApplierRefuses, "exists and is not part of the release, so that the tool refuses to write it", c)
+	}
 	found := recordedOwner(seen, o.ID)
 	if owner, ok := found.owningRelease(); ok {
 		return ofRelease(c, owner)
@@ -38,7 +41,7 @@ func blocked(p *preview.Plan, seen recordReader, o *preview.Object) preview.Obst
 		return remedy.Obstacle(remedy.ApplySet, why, c)
 	case foreign:
 		return remedy.Obstacle(remedy.OtherTool, why, c)
-	case len(references) > 0 && !preview.IsMember(o.LiveBody, p.Release):
+	case len(references) > 0 && !p.Member(o):
 		c.Owner = preview.Ref{APIVersion: preview.String(references[0], "apiVersion"), Kind: preview.String(references[0], "kind"), Namespace: o.Namespace, Name: preview.String(references[0], "name")}
 		return remedy.Obstacle(remedy.OwnerReference, why, c)
 	case preview.Irreplaceable(o) != "":

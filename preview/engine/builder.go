@@ -28,6 +28,7 @@ type builder struct {
 	definitions       *schema.Index
 	releases          *otherReleases
 	owners            *owners.Finder
+	applier           Applier           // nil if this program applies
 	createdNamespaces map[string]string // uids of the Namespaces that the release created, by name
 }
 
@@ -168,7 +169,7 @@ func (d *builder) readNamespaces(ctx context.Context) error {
 		case r.Err != nil:
 			return fmt.Errorf("reading namespace %s: %w", name, r.Err)
 		case r.Body == nil:
-			if slices.Contains(own, name) && d.plan.Request.Action != preview.RequestUninstall {
+			if slices.Contains(own, name) && d.plan.Request.Action != preview.RequestUninstall && d.applier == nil {
 				d.addNamespace(name)
 			}
 		case preview.String(r.Body, "metadata", "deletionTimestamp") != "" && !d.goesWithRelease(r.Body):
@@ -262,7 +263,7 @@ func (d *builder) decideRead(ctx context.Context, o *preview.Object, r preview.R
 	if err := d.decideFromLive(o); err != nil {
 		return err
 	}
-	if o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt {
+	if d.applier == nil && (o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt) {
 		return d.decideForeign(ctx, o)
 	}
 	return nil
@@ -275,6 +276,9 @@ func (d *builder) decideFromLive(o *preview.Object) error {
 	switch {
 	case o.Patches():
 		return decidePatch(o)
+	case d.applier != nil && (o.LiveBody != nil || o.Planned != nil):
+		o.Action, o.Applied = d.applier.Decide(o)
+		return nil
 	case o.Planned == nil:
 		o.Action = d.leftoverAction(o)
 		return nil

@@ -117,8 +117,8 @@ func grants(p *preview.Plan) (installed, planned []preview.Grant) {
 func installedBodies(p *preview.Plan) []map[string]any {
 	var out []map[string]any
 	for i := range p.Objects {
-		if body := p.Objects[i].LiveBody; body != nil && preview.IsMember(body, p.Release) {
-			out = append(out, body)
+		if o := &p.Objects[i]; p.Member(o) {
+			out = append(out, o.LiveBody)
 		}
 	}
 	return out
@@ -126,7 +126,7 @@ func installedBodies(p *preview.Plan) []map[string]any {
 
 func cloudAccess(p *preview.Plan) preview.Cloud {
 	installed := cloud.Sources(p, func(o *preview.Object) map[string]any {
-		if o.LiveBody == nil || !preview.IsMember(o.LiveBody, p.Release) {
+		if !p.Member(o) {
 			return nil
 		}
 		return o.LiveBody

@@ -34,7 +34,7 @@ func (d dryRunner) dryRun(ctx context.Context) error {
 		if !asksDryRun(o.Action) {
 			continue
 		}
-		if d.bindsOwnRole(o) && d.plan.ReadMode != preview.ReadGet && bindsAnother(o) {
+		if d.applier == nil && d.bindsOwnRole(o) && d.plan.ReadMode != preview.ReadGet && bindsAnother(o) {
 			o.Action = preview.ActionReplace
 			continue
 		}
@@ -103,7 +103,11 @@ func (d dryRunner) secretKeys() {
 func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
-		results, err := d.askDryRuns(ctx, d.dryRuns(pending))
+		items, err := d.dryRuns(pending)
+		if err != nil {
+			return nil, err
+		}
+		results, err := d.askDryRuns(ctx, items)
 		if err != nil {
 			return nil, err
 		}
@@ -165,18 +169,16 @@ func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]pr
 	return results, ctx.Err()
 }
 
-func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
+func (d dryRunner) dryRuns(pending []int) ([]preview.DryRun, error) {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
-		o := &d.plan.Objects[i]
-		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager}
-		if o.LiveBody != nil {
-			item.UID = preview.String(o.LiveBody, "metadata", "uid")
-			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
+		item, err := d.item(&d.plan.Objects[i])
+		if err != nil {
+			return nil, err
 		}
 		items = append(items, item)
 	}
-	return items
+	return items, nil
 }
 
 // enterConflicts adds the conflicts in the error of a dry run to the object, and
@@ -291,7 +293,7 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 	case preview.ReasonConflict:
 		return nil // entered already; the gate refuses what nothing settles
 	case preview.ReasonImmutable:
-		if !o.Patches() {
+		if !o.Patches() && d.applier == nil {
 			o.Action = preview.ActionReplace
 			return nil
 		}

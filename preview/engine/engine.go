@@ -60,6 +60,8 @@ type Options struct {
 	// ReleaseOptions are the options that the release's record keeps for later upgrades;
 	// nil if all are defaults.
 	ReleaseOptions *preview.ReleaseOptions
+	// Applier is the tool that applies the content; nil for this program.
+	Applier Applier
 	// OptionChanges says which options of the installed release changed.
 	OptionChanges []preview.OptionChange
 	// Progress is called with a description of each step; nil for none.
@@ -91,7 +93,9 @@ type InstalledObject struct {
 	Ref     preview.Ref
 	Package string
 	Manager string // field manager, of objects that are only patched
-	Format  string // of the package it came from; empty if the record does not say
+	// Body is the object as the Applier sent it last; nil if it keeps none, or is nil.
+	Body   map[string]any
+	Format string // of the package it came from; empty if the record does not say
 }
 
 // Build plans contents against a cluster, or offline if cluster is nil. Without
@@ -106,6 +110,9 @@ func Build(ctx context.Context, contents []planned.Content, cluster Cluster, opt
 		Options:  opts.Apply,
 
 		ReleaseOptions: opts.ReleaseOptions, OptionChanges: opts.OptionChanges,
+	}
+	if opts.Applier != nil {
+		p.AppliedBy = opts.Applier.Describe()
 	}
 	switch {
 	case cluster == nil:
@@ -137,6 +144,7 @@ func Build(ctx context.Context, contents []planned.Content, cluster Cluster, opt
 			p.Objects = append(p.Objects, findLeftovers(m))
 		}
 	}
+	opts.writtenBefore(p)
 	p.RecordChanges = recordChanges(p, &opts.Installed)
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
@@ -236,7 +244,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		cluster = log
 	}
 	d := newBuilder(p, cluster, opts.Schemas, opts.Progress)
-	d.looksOnly, d.again = opts.LooksOnly, opts.again
+	d.looksOnly, d.again, d.applier = opts.LooksOnly, opts.again, opts.Applier
 	if opts.Installed.Hidden {
 		d.hideRecord()
 		log.Forbid(preview.Right{Verb: "get", Resource: "secrets", Namespace: p.Release.Namespace, Name: preview.RecordName(p.Release.Name)})

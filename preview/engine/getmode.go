@@ -26,7 +26,11 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	for n, i := range pending {
 		o, result := &d.plan.Objects[i], &results[n]
 		for d.enterConflicts(o, result.Err) {
-			*result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.takesToShow(o), Manager: o.Manager})
+			item, err := d.item(o)
+			if err != nil {
+				return err
+			}
+			*result = d.cluster.Merge(ctx, o.LiveBody, item)
 		}
 		if result.Err == nil {
 			continue
@@ -51,7 +55,11 @@ func (d dryRunner) mergeAll(ctx context.Context, pending []int) ([]preview.DryRu
 	for n, i := range pending {
 		group.Go(func() error {
 			o := &d.plan.Objects[i]
-			results[n] = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Planned, Manager: o.Manager})
+			item, err := d.item(o)
+			if err != nil {
+				return err
+			}
+			results[n] = d.cluster.Merge(ctx, o.LiveBody, item)
 			return ctx.Err()
 		})
 	}

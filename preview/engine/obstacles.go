@@ -41,7 +41,7 @@ func Obstacles(p *preview.Plan) []preview.Obstacle {
 			out = append(out, remedy.Obstacle(remedy.Contested, owns, c))
 		}
 	}
-	out = append(append(out, remedy.Misfits(p)...), remedy.Refused(p)...)
+	out = append(append(append(out, remedy.Misfits(p)...), remedy.Refused(p)...), remedy.Failing(p)...)
 	if p.Computed != nil && len(p.Computed.Refused) > 0 {
 		objects := p.ObjectsByID()
 		for _, r := range p.Computed.Refused {

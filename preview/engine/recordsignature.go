@@ -48,7 +48,7 @@ type ownRecord struct{ noCheck }
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)
-	if p.Base.Revision == 0 && p.Base.Lost == 0 || !raised {
+	if p.AppliedBy != nil || p.Base.Revision == 0 && p.Base.Lost == 0 || !raised {
 		return nil
 	}
 	unsigned := rule.Name != rules.RecordNotVerified.Name

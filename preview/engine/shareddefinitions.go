@@ -30,7 +30,7 @@ type sharedDefinitions struct{ noCheck }
 func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	var at []int
 	for i := range to.plan.Objects {
-		if o := &to.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.IsMember(o.LiveBody, to.plan.Release) && c.touches(to, o) {
+		if o := &to.plan.Objects[i]; isDefinition(o) && to.plan.Member(o) && c.touches(to, o) {
 			at = append(at, i)
 		}
 	}

@@ -77,10 +77,14 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 // sharesDefinitions reports whether the plan updates or deletes a CRD of the release,
 // on which other releases may rely. Any CRD counts in a plan without packages.
 func sharesDefinitions(p *preview.Plan) bool {
-	return slices.ContainsFunc(p.Objects, func(o preview.Object) bool {
+	for i := range p.Objects {
+		o := &p.Objects[i]
 		touched := len(p.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
-		return touched && o.Is(preview.KindCustomResourceDefinition) && preview.IsMember(o.LiveBody, p.Release)
-	})
+		if touched && o.Is(preview.KindCustomResourceDefinition) && p.Member(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // brings reports whether a CRD of the plan defines the kind of ref.

@@ -116,7 +116,7 @@ func (n *rightSet) addRBACReads(p *preview.Plan) {
 		if o.Planned != nil {
 			bodies = append(bodies, o.Planned)
 		}
-		if o.LiveBody != nil && preview.IsMember(o.LiveBody, p.Release) {
+		if p.Member(o) {
 			bodies = append(bodies, o.LiveBody)
 		}
 	}

@@ -39,6 +39,9 @@ type Material struct {
 	// Beside are the objects of the other packages in the plan. Their CRDs say which of
 	// this package's kinds are namespaced.
 	Beside []map[string]any
+	// Mark adds to each object what marks it as one of the release; nil adds the labels of
+	// this program.
+	Mark func(body map[string]any)
 }
 
 // verification returns v with the status "unverified" if it has none. An empty status
@@ -74,6 +77,9 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		CloudDocuments: m.Output.CloudDocuments,
 	}}
 	s := contentBuilder{definitionsLock: &sync.Mutex{}, release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
+	if s.mark = m.Mark; s.mark == nil {
+		s.mark = func(body map[string]any) { preview.Mark(body, release) }
+	}
 	if section := c.Package.Parameters.Section; section != nil {
 		s.namespace = section.Namespace
 	}
@@ -126,6 +132,7 @@ type contentBuilder struct {
 	release   preview.Release
 	pkg       string
 	namespace string // for objects that name none
+	mark      func(body map[string]any)
 	scopes    preview.Scopes
 	pin       string
 	// definitions are the CRDs of the plan; definitionsLock is held for their use.
@@ -193,7 +200,7 @@ func (s contentBuilder) build(r format.RenderedObject, out *built) error {
 	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
 		meta["namespace"] = s.namespace
 	}
-	preview.Mark(body, s.release)
+	s.mark(body)
 	ref = preview.RefOf(body)
 	digest, err := preview.HashObject(body, s.pin)
 	if err != nil {

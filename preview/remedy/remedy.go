@@ -54,6 +54,10 @@ const (
 	Invalid
 	// RefusedByPolicy is that an admission policy of the cluster refuses it.
 	RefusedByPolicy
+	// ApplierRefuses is that the tool which applies the plan does not take an existing object
+	// over, and ApplierFails that it fails before it writes any.
+	ApplierRefuses
+	ApplierFails
 	// UnknownAction is that a newer version of the program made the plan.
 	UnknownAction
 
@@ -122,9 +126,13 @@ var rows = [causes]row{
 	Irreplaceable: func(c Case) (string, []string) {
 		return "save what it holds, delete it and preview again: " + c.kubectl("kubectl delete "+commandline.KubectlArgument(c.Object.Ref())), nil
 	},
-	Unowned:   func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
-	Contested: contested,
-	NotServed: notServed,
+	ApplierRefuses: func(c Case) (string, []string) {
+		return "delete the object, or let the tool take it over; what marks it: " + c.kubectl("kubectl get "+commandline.KubectlArgument(c.Object.Ref())+" -o yaml --show-managed-fields"), nil
+	},
+	ApplierFails: func(c Case) (string, []string) { return applierFails(c) },
+	Unowned:      func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
+	Contested:    contested,
+	NotServed:    notServed,
 	OtherVersion: func(c Case) (string, []string) {
 		to := commandline.Add(commandline.Operator("upgrade", c.Plan.Release.Name, "REF", "-n", c.Plan.Release.Namespace), c.flags()...)
 		if c.Plan.Request.Action == preview.RequestRollback {

@@ -12,6 +12,7 @@ import (
 // flag.
 var doneByHand = map[Cause]string{
 	HiddenOwner:   "get the right to read Secret a/b, and preview again",
+	ApplierFails:  "create the object, or correct the reference to it",
 	UnknownAction: "apply it with the version that made it, or preview again with this one",
 }
 
@@ -19,7 +20,7 @@ var doneByHand = map[Cause]string{
 // sentence of what to do. Its commands name the cluster that the plan is for.
 func TestEachCauseHasARemedy(t *testing.T) {
 	object := &preview.Object{ID: "core/ConfigMap/shop/it's", APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "it's"}
-	plan := &preview.Plan{Request: preview.Request{Flags: []string{"--context=a cluster", "--values=own.yaml"}}}
+	plan := &preview.Plan{AppliedBy: &preview.Applier{}, Request: preview.Request{Flags: []string{"--context=a cluster", "--values=own.yaml"}}}
 	for cause := range causes {
 		c := Case{
 			Plan: plan, Object: object, ID: object.ID, Release: preview.Release{Name: "other", Namespace: "theirs"},

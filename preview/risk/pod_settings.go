@@ -139,7 +139,7 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 func imageMoved(c *scan, o *preview.Object) (Level, []string) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	was, _ := preview.PodTemplate(o.LiveBody)
-	if pod == nil || was == nil || !preview.IsMember(o.LiveBody, c.plan.Release) {
+	if pod == nil || was == nil || !c.plan.Member(o) {
 		return None, nil
 	}
 	before := map[string]string{}

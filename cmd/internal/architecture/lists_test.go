@@ -21,7 +21,6 @@ var wholeLists = map[string]string{
 	"cmd/internal/planning/fetching.go":         "lookups of Helm templates, which see whole objects",
 	"k8s/inspect.go":                            "the EndpointSlices of one Service",
 	"cmd/internal/planning/cluster_catalogs.go": "a label selects catalogs, which are few",
-	"cmd/internal/planning/helmrelease.go":      "a label selects the revisions of one Helm release",
 	"cmd/internal/olmcluster/catalog.go":        "Subscriptions",
 	"cmd/internal/olmcluster/upgrade.go":        "the objects of OLM in one namespace, and Subscriptions",
 	"cmd/internal/olmcluster/subscription.go":   "the objects of OLM in one namespace",

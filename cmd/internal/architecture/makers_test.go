@@ -45,6 +45,8 @@ var makers = map[string][2]string{
 	"cmd/internal/planning besideDirectory":              {ofRefusals, "a directory without a path"},
 	"cmd/internal/planning Resolver.allowing":            {"TestTheCommandOfAPrivateAddressWorks"},
 	"cmd/internal/planning startingPoint.command":        {ofRefusals, "a release whose values are secret"},
+	"preview/remedy ApplierRefuses":                      {noCommandOfOurs},
+	"preview/remedy applierFails":                        {noCommandOfOurs},
 	"cmd/internal/planning Planner.withStart":            {noCommandOfOurs},
 	"cmd/internal/planning goBack":                       {ofRefusals, "a record of an earlier revision that was exchanged"}, // the same command
 	"cmd/internal/olmcluster CatalogFlags.command":       {"TestClusterScripts"},                                             // catalogs.txtar

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
@@ -391,6 +392,12 @@ func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning
 	flags.BoolVar(&o.Strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))         // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+}
+
+// addAppliedBy adds the flag for the tool that applies what is previewed.
+func addAppliedBy(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions) {
+	flags.StringVar(&o.AppliedBy, "applied-by", planning.AppliedByOwner, "the tool that applies it, as which the preview plans: "+report.OneOf(planning.Appliers()))
+	_ = cmd.RegisterFlagCompletionFunc("applied-by", cobra.FixedCompletions(planning.Appliers(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
 // conflictsValue is the value of --conflicts: one decision for all objects, or

@@ -156,6 +156,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	flags.DurationVar(&p.StageTimeout, "stage-timeout", 0, "how long each stage may take when the plan is applied (default: each stage's own)")
 	p.via.Add(cmd.Flags())
 	p.owners.add(cmd, flags, &p.Owners)
+	addAppliedBy(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)
 	doc.add(flags, report.OfRequest)

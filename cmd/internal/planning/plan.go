@@ -349,7 +349,12 @@ func (p *Planner) lookAtRecord(ctx context.Context, release preview.Release) (st
 }
 
 func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record) (*preview.Plan, error) {
-	upgrade := stored != nil && stored.Installed()
+	by, err := p.findApplier(ctx, found, release, stored)
+	if err != nil {
+		return nil, err
+	}
+	found.appliedBy(by)
+	upgrade := stored != nil && stored.Installed() || by != nil && by.Describe().Revision > 0
 	contents, err := p.renderContent(ctx, r, found, release, stored, upgrade)
 	if err != nil {
 		return nil, found.start.explain(err)
@@ -359,7 +364,10 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	if err := found.start.finish(found, contents, &opts); err != nil {
 		return nil, err
 	}
-	opts.Installed.Base.Unvouched = found.start.unvouched(ctx, found, contents, stored, upgrade)
+	if by == nil {
+		opts.Installed.Base.Unvouched = found.start.unvouched(ctx, found, contents, stored, upgrade)
+	}
+	setApplier(by, &opts)
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}
@@ -375,7 +383,7 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 // new release.
 func (p *Planner) planOnRecord(ctx context.Context, contents []planned.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
-	if stored != nil && stored.Installed() {
+	if stored != nil && stored.Installed() || opts.Installed.Base.Revision > 0 {
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
@@ -553,6 +561,9 @@ type OwnerOptions struct {
 	Adopt       bool
 	Strict      bool
 	OnFailure   string
+	// AppliedBy is the tool that applies what is previewed; empty for the owner of the
+	// release in the cluster.
+	AppliedBy string
 }
 
 // RollsBack reports whether a failed apply is to be rolled back.

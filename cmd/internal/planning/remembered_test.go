@@ -28,6 +28,7 @@ var forgottenOptions = map[string]string{
 	"Source.PullSecrets":             "a record does not choose which Secrets are read, and sent to a registry",
 	"Source.SetsAlone":               "it is of the command",
 	"LooksOnly":                      "it is of the command",
+	"Owners.AppliedBy":               "it is of the command",
 	"Cloud.Policies":                 "each version of a package needs its own, which the recorded one is compared with",
 	"Signatures.Mode":                "what is trusted is for the person who plans to say",
 	"Signatures.Signer.Key":          "what is trusted is for the person who plans to say",

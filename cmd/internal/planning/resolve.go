@@ -14,6 +14,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/applier"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
@@ -158,6 +159,7 @@ type Resolution struct {
 	secretValues bool
 	certifier    format.Certifier // it was rendered with
 	start        *startingPoint   // of the request
+	by           *applier.Found   // the tool that applies it; nil for this program
 	recordHidden bool             // the record of its release may not be read
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
 	oneNamespace bool             // that of the release, also for objects that name another
@@ -371,7 +373,12 @@ func requestWords(file, chosen, reference, name string) []string {
 // seal computes the content digest of rendered content. beside are the objects
 // of other packages in the same plan.
 func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (planned.Content, error) {
+	var mark func(map[string]any)
+	if out.by != nil {
+		mark = out.by.Mark
+	}
 	return planned.Prepare(release, planned.Material{
+		Mark: mark,
 		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
 		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.peers, out.tools), Via: out.via,
 		Verification: out.content.verification, Referrers: out.content.referrers,

@@ -1,4 +1,4 @@
-package planning
+package applier
 
 import (
 	"bytes"
@@ -7,6 +7,11 @@ import (
 	"strings"
 	"testing"
 )
+
+// held is a Secret with the text of a release.
+func held(text string) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"release": text}}
+}
 
 // packedRelease writes a text as Helm keeps a release in a Secret.
 func packedRelease(t *testing.T, text string, zipped bool) string {
@@ -30,12 +35,12 @@ func packedRelease(t *testing.T, text string, zipped bool) string {
 func TestTheValuesOfAHelmReleaseAreRead(t *testing.T) {
 	const release = `{"name":"web","version":12,"config":{"big":9007199254740993,"a":{"b":"c"}},"chart":{"metadata":{"name":"web"}}}`
 	for _, zipped := range []bool{true, false} {
-		got, err := readHelmRelease(packedRelease(t, release, zipped))
-		if err != nil || got.revision != 12 || got.chart != "web" || got.values["big"] != float64(1<<53) {
+		got, err := readHelmRecord(held(packedRelease(t, release, zipped)))
+		if err != nil || got.Revision != 12 || got.Chart != "web" || got.Values["big"] != float64(1<<53) {
 			t.Errorf("release = %+v, %v", got, err)
 		}
 	}
-	if got, err := readHelmRelease(packedRelease(t, `{"version":1,"chart":{"metadata":{"name":"web"}}}`, true)); err != nil || got.values == nil {
+	if got, err := readHelmRecord(held(packedRelease(t, `{"version":1,"chart":{"metadata":{"name":"web"}}}`, true))); err != nil || got.Values == nil {
 		t.Errorf("one without values = %+v, %v", got, err)
 	}
 }
@@ -52,7 +57,7 @@ func TestWhatIsNoHelmReleaseIsRefused(t *testing.T) {
 		"what unpacks to a lot": {packedRelease(t, strings.Repeat(" ", maxHelmRelease+2), true), "it unpacks to more than 32 MiB"},
 		"a key twice":           {packedRelease(t, `{"version":1,"config":{"a":1,"a":2},"chart":{"metadata":{"name":"web"}}}`, false), ""},
 	} {
-		if got, err := readHelmRelease(tt.text); err == nil || name != "nothing" && !strings.Contains(err.Error(), tt.want) {
+		if got, err := readHelmRecord(held(tt.text)); err == nil || name != "nothing" && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

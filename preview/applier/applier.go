@@ -1,0 +1,60 @@
+package applier
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Cluster is the part of a cluster that is read to find what tools applied.
+type Cluster interface {
+	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
+}
+
+// Tool is a tool with the earlier state of one release.
+type Tool interface {
+	// Describe returns what a plan records about the tool.
+	Describe() *preview.Applier
+	// Mark adds to a rendered object what the tool adds before it sends the object.
+	Mark(body map[string]any)
+	// Decide returns what the tool does with an object, by its live state, and whether it
+	// takes the live object for its own. Planned is nil for an object that it applied before
+	// and that the content lacks.
+	Decide(o *preview.Object) (action preview.Action, own bool)
+	// Request returns the request by which the tool writes body, the planned object.
+	Request(o *preview.Object, body map[string]any) (preview.DryRun, error)
+}
+
+// Found is the tool that applies a release, and what it applied last.
+type Found struct {
+	Tool
+	// Earlier are the objects that it applied last, Installed the packages that they are of.
+	Earlier   []Earlier
+	Installed []preview.InstalledPackage
+	// Values are those that count if none are given; nil if the tool knows none.
+	Values map[string]any
+}
+
+// Earlier is an object as a tool sent it last. Body is nil if the tool keeps no body.
+type Earlier struct {
+	Ref  preview.Ref
+	Body map[string]any
+}
+
+// create returns the request by which tools create an object without server-side apply.
+func create(body map[string]any) preview.DryRun {
+	return preview.DryRun{Body: body, Method: preview.MethodCreate}
+}
+
+// setMetadata sets a label or annotation of an object; field is labels or annotations.
+func setMetadata(body map[string]any, field, key, value string) {
+	meta := preview.Map(body, "metadata")
+	values, ok := meta[field].(map[string]any)
+	if !ok {
+		values = map[string]any{}
+		meta[field] = values
+	}
+	values[key] = value
+}

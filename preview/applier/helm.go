@@ -1,0 +1,129 @@
+package applier
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The label and annotations that Helm puts on the objects of a release.
+const (
+	helmManagedBy   = "app.kubernetes.io/managed-by"
+	helmName        = "meta.helm.sh/release-name"
+	helmNamespace   = "meta.helm.sh/release-namespace"
+	helmPolicy      = "helm.sh/resource-policy"
+	helmManager     = "helm"
+	helmManagedMark = "Helm"
+)
+
+// Helm applies a chart as the helm command does. Helm 3, and Helm 4 for a release that was
+// not written by server-side apply, send a patch of earlier manifest, new manifest and
+// live object; Helm 4 else applies on the server and fails on conflicts.
+type Helm struct {
+	release preview.Release
+	exists  bool // there is a record of the release
+	about   preview.Applier
+}
+
+// FindHelm returns Helm for a release: for its newest revision, or, if there is none and
+// always is true, for a new release, which Helm 4 creates by server-side apply. As with the
+// helm command, the values of the release count again if none are given.
+func FindHelm(ctx context.Context, cluster Cluster, release preview.Release, always bool) (*Found, error) {
+	records, err := ReadHelm(ctx, cluster, release)
+	if err != nil {
+		return nil, fmt.Errorf("reading the records of Helm release %s in namespace %s: %w", release.Name, release.Namespace, err)
+	}
+	h := &Helm{release: release, about: preview.Applier{Tool: preview.ApplierHelm, Method: preview.MethodApply, Manager: helmManager}}
+	if records == nil {
+		if !always {
+			return nil, nil
+		}
+		return &Found{Tool: h}, nil
+	}
+	last, current := &records.Last, &records.Current
+	h.exists = true
+	h.about.Revision, h.about.State, h.about.Record = last.Revision, last.State, last.UID
+	if !last.ServerSide {
+		h.about.Method = preview.MethodThreeWay
+	}
+	if strings.HasPrefix(last.State, "pending-") {
+		h.about.Fails = preview.FailsPending
+	}
+	earlier, err := current.Objects(ctx, cluster)
+	return &Found{
+		Tool: h, Earlier: earlier, Values: last.Values,
+		Installed: []preview.InstalledPackage{{Name: current.Chart, Version: current.Version}},
+	}, err
+}
+
+// Describe returns what a plan records about Helm.
+func (h *Helm) Describe() *preview.Applier { return &h.about }
+
+// Mark adds to an object what Helm adds before it sends the object: nothing to a hook.
+func (h *Helm) Mark(body map[string]any) {
+	if isHook(body) {
+		return
+	}
+	setMetadata(body, "labels", helmManagedBy, helmManagedMark)
+	setMetadata(body, "annotations", helmName, h.release.Name)
+	setMetadata(body, "annotations", helmNamespace, h.release.Namespace)
+}
+
+// Decide returns what Helm does with an object. Helm takes over an object with its marks
+// and fails on any other that it did not create; it creates the CRDs of crds/ once and
+// never again, and makes the object of a hook anew.
+func (h *Helm) Decide(o *preview.Object) (action preview.Action, own bool) {
+	own = o.LiveBody != nil && (o.Earlier != nil || h.marked(o.LiveBody))
+	kept := preview.String(o.LiveBody, "metadata", "annotations", helmPolicy) == "keep"
+	switch {
+	case o.Planned == nil && own && !kept:
+		return preview.ActionDelete, own
+	case o.Planned == nil:
+		return preview.ActionKeep, own
+	case fromCRDs(o) && (h.exists || o.LiveBody != nil):
+		return preview.ActionSkip, own
+	case o.LiveBody == nil:
+		return preview.ActionCreate, false
+	case isHook(o.Planned):
+		return preview.ActionReplace, true
+	case own:
+		return preview.ActionUpdate, own
+	}
+	return preview.ActionBlocked, own
+}
+
+// marked reports whether a live object has the marks of the release.
+func (h *Helm) marked(live map[string]any) bool {
+	return preview.String(live, "metadata", "labels", helmManagedBy) == helmManagedMark &&
+		preview.String(live, "metadata", "annotations", helmName) == h.release.Name &&
+		preview.String(live, "metadata", "annotations", helmNamespace) == h.release.Namespace
+}
+
+// fromCRDs reports whether an object comes from the directory crds of a chart.
+func fromCRDs(o *preview.Object) bool {
+	dir := path.Dir(o.Origin.File)
+	return o.Is(preview.KindCustomResourceDefinition) && (dir == "crds" || strings.HasPrefix(dir, "crds/") || strings.Contains(dir, "/crds"))
+}
+
+func isHook(body map[string]any) bool {
+	_, hook := preview.Map(body, "metadata", "annotations")["helm.sh/hook"]
+	return hook
+}
+
+// Request returns the request by which Helm writes an object.
+func (h *Helm) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
+	switch {
+	case o.LiveBody == nil && (h.about.Method != preview.MethodApply || isHook(body)):
+		return create(body), nil
+	case h.about.Method == preview.MethodApply:
+		return preview.DryRun{Body: body}, nil
+	}
+	earlier := o.Earlier
+	if earlier == nil { // it has the release's marks: the live object is what Helm starts from
+		earlier = o.LiveBody
+	}
+	return preview.DryRun{Body: body, Method: preview.MethodThreeWay, ThreeWay: &preview.ThreeWay{Earlier: earlier, Live: o.LiveBody, CustomTwoWay: true}}, nil
+}

@@ -1,0 +1,226 @@
+package applier
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// maxHelmRelease is the most bytes that the record of a Helm release may unpack to; its
+// Secret has at most 1 MiB.
+const maxHelmRelease = 32 << 20
+
+// HelmRecord is the record of one revision of a Helm release. Helm 3 and 4 keep it in a
+// Secret or ConfigMap as JSON, in gzip, in base64.
+type HelmRecord struct {
+	Release preview.Release
+	// Revision counts from 1, State is such as deployed, failed or pending-upgrade.
+	Revision int
+	State    string
+	// Chart and Version are those of the chart's metadata.
+	Chart, Version string
+	// Values are the given ones, without the chart's own.
+	Values map[string]any
+	// ServerSide is true if the revision was written by server-side apply, as only Helm 4
+	// does.
+	ServerSide bool
+	// UID is that of the object that holds the record.
+	UID string
+	// manifest has the objects without hooks, hooks those of the hooks, in YAML.
+	manifest string
+	hooks    []helmHook
+}
+
+// helmHook is a hook in a record.
+type helmHook struct {
+	manifest string
+	events   []string
+}
+
+// HelmRecords are those records of a release that the next upgrade starts from.
+type HelmRecords struct {
+	// Last is the newest revision, Current the deployed one, which the upgrade starts from:
+	// Last itself where none is deployed.
+	Last, Current HelmRecord
+}
+
+// helmRevision is a record that was listed and not yet read.
+type helmRevision struct {
+	ref      preview.Ref
+	number   int
+	deployed bool
+}
+
+// ReadHelm returns the records of a Helm release that an upgrade starts from, nil if there
+// is no release of that name. Helm keeps them in Secrets, or in ConfigMaps if its storage
+// driver says so.
+func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release) (*HelmRecords, error) {
+	for _, kind := range []string{"Secret", "ConfigMap"} {
+		revisions, err := helmRevisions(ctx, cluster, kind, release)
+		if err != nil {
+			return nil, err
+		}
+		if len(revisions) == 0 {
+			continue
+		}
+		last := revisions[len(revisions)-1]
+		current := last
+		for _, r := range revisions {
+			if r.deployed {
+				current = r
+			}
+		}
+		var out HelmRecords
+		for _, read := range []struct {
+			from helmRevision
+			to   *HelmRecord
+		}{{last, &out.Last}, {current, &out.Current}} {
+			if *read.to, err = readHelmRevision(ctx, cluster, read.from, release); err != nil {
+				return nil, err
+			}
+		}
+		return &out, nil
+	}
+	return nil, nil
+}
+
+// helmRevisions lists the revisions of a release, the oldest first.
+func helmRevisions(ctx context.Context, cluster Cluster, kind string, release preview.Release) ([]helmRevision, error) {
+	held, err := cluster.List(ctx, "v1", kind, release.Namespace, "owner=helm,name="+release.Name, "type")
+	if err != nil {
+		return nil, err
+	}
+	var out []helmRevision
+	for _, body := range held {
+		number, err := strconv.Atoi(preview.String(body, "metadata", "labels", "version"))
+		if err != nil || kind == "Secret" && preview.String(body, "type") != "helm.sh/release.v1" {
+			continue
+		}
+		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: release.Namespace, Name: preview.String(body, "metadata", "name")}
+		out = append(out, helmRevision{ref, number, preview.String(body, "metadata", "labels", "status") == "deployed"})
+	}
+	slices.SortFunc(out, func(a, b helmRevision) int { return a.number - b.number })
+	return out, nil
+}
+
+// readHelmRevision reads one record. One of another release is refused.
+func readHelmRevision(ctx context.Context, cluster Cluster, from helmRevision, release preview.Release) (HelmRecord, error) {
+	r := cluster.Read(ctx, []preview.Ref{from.ref})[0]
+	if r.Err != nil {
+		return HelmRecord{}, r.Err
+	}
+	if r.Body == nil {
+		return HelmRecord{}, fmt.Errorf("%s %s was removed while it was read; run the command again", from.ref.Kind, from.ref.Name)
+	}
+	record, err := readHelmRecord(r.Body)
+	if err == nil && (record.Release.Name != release.Name || record.Release.Namespace != release.Namespace || record.Revision != from.number) {
+		err = fmt.Errorf("it is the record of revision %d of release %s in namespace %s", record.Revision, record.Release.Name, record.Release.Namespace)
+	}
+	if err != nil {
+		return HelmRecord{}, fmt.Errorf("%s %s: %w", from.ref.Kind, from.ref.Name, err)
+	}
+	return record, nil
+}
+
+func readHelmRecord(held map[string]any) (HelmRecord, error) {
+	record := HelmRecord{UID: preview.UID(held)}
+	packed := []byte(preview.String(held, "data", "release"))
+	if preview.IsKind(held, preview.KindSecret) {
+		data, err := base64.StdEncoding.DecodeString(string(packed))
+		if err != nil {
+			return record, errors.New("it is not base64")
+		}
+		packed = data
+	}
+	data, err := unpackHelmRecord(packed)
+	if err != nil {
+		return record, err
+	}
+	decoded, err := preview.DecodeJSON(data)
+	if err != nil {
+		return record, err
+	}
+	body, _ := decoded.(map[string]any)
+	record.Release = preview.Release{Name: preview.String(body, "name"), Namespace: preview.String(body, "namespace")}
+	record.State = preview.String(body, "info", "status")
+	record.Chart, record.Version = preview.String(body, "chart", "metadata", "name"), preview.String(body, "chart", "metadata", "version")
+	record.Values, record.ServerSide = preview.FileNumbers(preview.Map(body, "config")), preview.String(body, "apply_method") == "ssa"
+	record.manifest = preview.String(body, "manifest")
+	for _, hook := range preview.Maps(body, "hooks") {
+		record.hooks = append(record.hooks, helmHook{preview.String(hook, "manifest"), preview.Texts(hook["events"])})
+	}
+	if record.Revision, err = strconv.Atoi(fmt.Sprint(body["version"])); err != nil || record.Chart == "" {
+		return record, errors.New("it names no chart or no revision")
+	}
+	if record.Values == nil {
+		record.Values = map[string]any{}
+	}
+	return record, nil
+}
+
+// unpackHelmRecord decodes the text of a record: JSON in gzip, in Helm's base64.
+func unpackHelmRecord(text []byte) ([]byte, error) {
+	data, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil {
+		return nil, errors.New("it is not a release as Helm 3 and 4 keep it")
+	}
+	if len(data) > 1 && data[0] == 0x1f && data[1] == 0x8b {
+		unpacked, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = io.ReadAll(io.LimitReader(unpacked, maxHelmRelease+1)); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) > maxHelmRelease {
+		return nil, fmt.Errorf("it unpacks to more than %d MiB", maxHelmRelease>>20)
+	}
+	return data, nil
+}
+
+// Objects returns the objects of the revision, without hooks, as Helm sent them: those
+// that name no namespace are in that of the release.
+func (r *HelmRecord) Objects(ctx context.Context, cluster Cluster) ([]Earlier, error) {
+	values, err := preview.Decode([]byte(r.manifest))
+	if err != nil {
+		return nil, fmt.Errorf("reading the manifest of revision %d of Helm release %s: %w", r.Revision, r.Release.Name, err)
+	}
+	return earlierObjects(ctx, cluster, values, r.Release.Namespace)
+}
+
+// earlierObjects returns decoded objects with their namespace. The namespace of a kind
+// that the cluster does not serve is left as it is written.
+func earlierObjects(ctx context.Context, cluster Cluster, values []any, namespace string) ([]Earlier, error) {
+	var out []Earlier
+	for _, value := range values {
+		body, ok := value.(map[string]any)
+		if !ok || preview.String(body, "kind") == "" {
+			continue
+		}
+		ref := preview.RefOf(body)
+		namespaced, err := cluster.Kind(ctx, ref.APIVersion, ref.Kind)
+		if err != nil {
+			if !preview.Answered(err) {
+				return nil, err
+			}
+			namespaced = ref.Namespace != ""
+		}
+		if _, err := preview.Normalize(body, namespaced); err != nil {
+			return nil, err
+		}
+		if namespaced && ref.Namespace == "" {
+			preview.Map(body, "metadata")["namespace"] = namespace
+		}
+		out = append(out, Earlier{preview.RefOf(body), body})
+	}
+	return out, nil
+}
