@@ -82,6 +82,30 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	return nil
 }
 
+// judgeLateCreate waits, after a create was not answered and the lock was lost, for as long
+// as the API server may work on the request, and judges the object if it comes to exist:
+// the run that took the lock has waited already, and does not look again.
+func (w *writer) judgeLateCreate(ctx context.Context, o *preview.Object) {
+	if err := w.lock.Confirm(context.WithoutCancel(ctx)); !errors.Is(err, errLockLost) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	for {
+		live, err := w.cluster.Get(ctx, o.Ref())
+		switch {
+		case err == nil && preview.IsMember(live, w.plan.Release):
+			_ = w.judgeCreate(ctx, o, live) // what became of it is noted; the outcome of the write stays unknown
+			return
+		case err != nil && preview.Answered(err):
+			return // it may not be read, so that it cannot be judged
+		}
+		if clock.Sleep(ctx, w.opts.Clock, pollLease) != nil {
+			return
+		}
+	}
+}
+
 // lateJudge is shared by the writes in flight that are answered after the lock was lost:
 // the record is read once for all that were answered before that reading began.
 type lateJudge struct {

@@ -73,8 +73,12 @@ type writeResult struct {
 // to create. If the lock was lost, an object that was just created is deleted again.
 func (w *writer) write(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	made, err := w.writeOn(ctx, o, before)
-	if err == nil && made.on == nil {
+	_, unknown := errors.AsType[*outcomeError](err)
+	switch {
+	case err == nil && made.on == nil:
 		err = w.judgeCreate(ctx, o, made.live)
+	case unknown && before == nil:
+		w.judgeLateCreate(ctx, o)
 	}
 	return made, err
 }
