@@ -30,6 +30,21 @@ type Applier struct {
 	Limits []ApplierLimit `json:"limits,omitempty"`
 }
 
+// Name returns the tool's own name.
+func (a *Applier) Name() string {
+	switch a.Tool {
+	case ApplierHelm:
+		return "Helm"
+	case ApplierFlux:
+		return "Flux"
+	case ApplierArgoCD:
+		return "Argo CD"
+	case ApplierOLMv0, ApplierOLMv1:
+		return "OLM"
+	}
+	return a.Tool
+}
+
 // ApplierFailure is why a tool fails before it writes an object.
 type ApplierFailure string
 

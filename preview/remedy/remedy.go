@@ -190,6 +190,8 @@ func contested(c Case) (string, []string) {
 	take, leave := decide(preview.ConflictsTake), decide(preview.ConflictsLeave)
 	leaves := len(c.Object.UnsettledBy(preview.ConflictsLeave)) == 0
 	switch {
+	case c.Plan.AppliedBy != nil:
+		return "have the tool overwrite it (helm upgrade and kubectl apply --server-side: --force-conflicts), which " + commandline.Join(take...) + " shows, or settle it there", take
 	case c.Object.ContestsCA() && leaves:
 		return "plan with " + commandline.Join(leave...) + ": the live caBundle stays", leave
 	case c.Object.ContestsCA():

@@ -430,6 +430,11 @@ func withFlag(flags []string, name, value string) []string {
 func installSection(p *preview.Plan, l layout) section {
 	s := section{title: "APPLY THIS PLAN"}
 	switch {
+	case p.AppliedBy != nil:
+		s = section{title: "APPLIED BY " + strings.ToUpper(p.AppliedBy.Name())}
+		if own := ownCommand(p); own != "" {
+			s.lines = append(s.lines, "  "+own)
+		}
 	case p.Summary.Blocked > 0, len(verdict.For(p).Obstacles) > 0:
 		s = section{title: "NOT INSTALLABLE"}
 	case nothingToDo(p):
@@ -442,6 +447,9 @@ func installSection(p *preview.Plan, l layout) section {
 	for _, note := range installNotes(p) {
 		s.lines = append(s.lines, l.wrap("  ", note)...)
 	}
+	if p.AppliedBy != nil {
+		s.lines = append(s.lines, "  "+takeOverText, "  "+takeOver(p))
+	}
 	return s
 }
 
@@ -449,16 +457,18 @@ func nothingToDo(p *preview.Plan) bool {
 	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Changes() && !p.SetChanges()
 }
 
-// hasCommand reports whether the plan can be applied by a command: it changes something
-// and nothing blocks it.
+// hasCommand reports whether the plan can be applied by a command of this program: it
+// changes something and nothing blocks it.
 func hasCommand(p *preview.Plan) bool {
-	return p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdict.For(p).Obstacles) == 0
+	return p.AppliedBy == nil && p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdict.For(p).Obstacles) == 0
 }
 
 // installNotes returns remarks about the command that applies the plan, or why there is
 // none.
 func installNotes(p *preview.Plan) []string {
 	switch {
+	case p.AppliedBy != nil:
+		return appliedNotes(p)
 	case p.Summary.Blocked > 0:
 		return []string{"Belonging to another owner: " + preview.Plural(p.Summary.Blocked, "object") + "."}
 	case len(verdict.For(p).Obstacles) > 0:

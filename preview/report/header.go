@@ -19,7 +19,7 @@ type fact struct {
 // headFacts returns the rows at the top of every report for people: the release, or the
 // plugin set and its location, and the cluster. Values are not escaped yet.
 func headFacts(p *preview.Plan) []fact {
-	rows := headRows(p)
+	rows := append(headRows(p), fact{"applied by", AppliedBy(p)})
 	switch {
 	case p.OnMachine():
 	case p.ReadMode == preview.ReadOffline:
@@ -163,6 +163,9 @@ func signatureText(v preview.Verification) string {
 
 func releaseText(p *preview.Plan) string {
 	text := p.Release.Name + "  in namespace " + p.Release.Namespace
+	if p.AppliedBy != nil {
+		return text
+	}
 	if p.Base.Revision > 0 {
 		return text + ", now at revision " + strconv.Itoa(p.Base.Revision)
 	}

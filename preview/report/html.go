@@ -35,6 +35,7 @@ type page struct {
 	Script                    template.JS
 	Facts, Details            []pageFact
 	Sentence                  string
+	ObstacleTitle             string
 	Obstacles, Options        []pageFact
 	Changes, Less             []pageFact
 	Diff                      []pageLine
@@ -110,7 +111,8 @@ func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
 		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(settledFacts(p)), Options: pageFacts(optionFacts(p)), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
-		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
+		ObstacleTitle: heading(section{title: ObstacleTitle(p)}),
+		Style:         template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
 	}

@@ -206,7 +206,7 @@ func (p page) contents() []pageLink {
 			out = append(out, pageLink{anchor, title})
 		}
 	}
-	add(len(p.Obstacles) > 0, "obstacles", "Cannot be applied")
+	add(len(p.Obstacles) > 0, "obstacles", p.ObstacleTitle)
 	add(len(p.Options) > 0, "options", "Options")
 	add(len(p.Changes) > 0, "changes", "Changes")
 	add(len(p.Less) > 0, "less", "Needs less")

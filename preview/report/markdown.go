@@ -87,8 +87,16 @@ func installBlock(p *preview.Plan, title string) string {
 		}
 		block += fence("sh", strings.Split(words, "\n")) + "\n"
 	}
+	if p.AppliedBy != nil {
+		if own := ownCommand(p); own != "" {
+			block += fence("sh", []string{own}) + "\n"
+		}
+	}
 	for _, note := range installNotes(p) {
 		block += prose(textsafe.Truncate(note, maxWhy)) + "\n"
+	}
+	if p.AppliedBy != nil {
+		block += "\n" + prose(takeOverText) + " " + code(takeOver(p)) + "\n"
 	}
 	return block
 }

@@ -152,7 +152,7 @@ type section struct {
 
 // sections returns the sections after the report's header, without empty ones.
 func sections(p *preview.Plan, l layout) []section {
-	all := append(findingSections(p, l), openSection(p, l))
+	all := append(findingSections(p, l), openSection(p, l), applierSection(p, l))
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
 		configSection(p, l), fileSection(p, l), platformSection(p), objectSection(p, l))
 	all = append(all, packageSections(p, l)...)

@@ -11,14 +11,21 @@ import (
 
 // The titles of what stands first in every form for people.
 const (
-	obstacleTitle = "CANNOT BE APPLIED"
-	optionTitle   = "OPTIONS"
-	changeTitle   = "CHANGES"
-	lessTitle     = "SETTINGS THAT NEED LESS"
+	optionTitle = "OPTIONS"
+	changeTitle = "CHANGES"
+	lessTitle   = "SETTINGS THAT NEED LESS"
 
 	// withoutObstacles stands before [PlanWithoutObstacles].
 	withoutObstacles = "Planned so that flags settle it:"
 )
+
+// ObstacleTitle is the title above what prevents the plan from being applied.
+func ObstacleTitle(p *preview.Plan) string {
+	if p.AppliedBy != nil {
+		return strings.ToUpper(p.AppliedBy.Name()) + " WOULD FAIL"
+	}
+	return "CANNOT BE APPLIED"
+}
 
 // maxObstacles is the most obstacles to a plan that forms for people list (12); the
 // others are counted.
@@ -152,7 +159,7 @@ func verdictLines(p *preview.Plan, l layout) []string {
 	v := verdict.For(p)
 	out := l.wrap("", line(v.Sentence))
 	if rows := obstacleFacts(p); len(rows) > 0 {
-		out = append(out, "", l.paint(yellow, obstacleTitle))
+		out = append(out, "", l.paint(yellow, ObstacleTitle(p)))
 		for _, row := range rows {
 			out = append(out, l.hang("  ", "    ", line(strings.TrimSpace(row.name+" "+row.value)))...)
 		}
@@ -186,7 +193,7 @@ func verdictBlock(p *preview.Plan) string {
 	v := verdict.For(p)
 	block := "**" + prose(line(v.Sentence)) + "**\n"
 	if rows := obstacleFacts(p); len(rows) > 0 {
-		block += "\n### " + heading(section{title: obstacleTitle}) + "\n\n"
+		block += "\n### " + heading(section{title: ObstacleTitle(p)}) + "\n\n"
 		for _, row := range rows {
 			block += "- " + prose(line(strings.TrimSpace(row.name+" "+row.value))) + "\n"
 		}

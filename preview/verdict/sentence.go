@@ -31,7 +31,10 @@ func sentence(p *preview.Plan, v *preview.Verdict) string {
 	if critical := criticals(v); critical != "" {
 		text += "; " + critical
 	}
-	if len(v.Obstacles) > 0 {
+	switch {
+	case len(v.Obstacles) > 0 && p.AppliedBy != nil:
+		text += "; " + p.AppliedBy.Name() + " fails"
+	case len(v.Obstacles) > 0:
 		text += "; cannot be applied"
 	}
 	return text + "."
@@ -71,6 +74,9 @@ func subjectOf(p *preview.Plan) string {
 		verb = "Downgrades"
 	case verb == "":
 		verb = "Plans"
+	}
+	if p.AppliedBy != nil {
+		verb = p.AppliedBy.Name() + " " + strings.ToLower(verb)
 	}
 	what := p.Release.Name
 	switch versions := versionChanges(p); {

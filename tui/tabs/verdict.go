@@ -29,13 +29,22 @@ func (m *summaryTab) verdictRows() []Row {
 	if v == nil {
 		return nil
 	}
-	return slices.Concat(m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
+	return slices.Concat(m.applierRows(), m.obstacleRows(v), m.optionRows(), m.changeRows(v), m.mitigationRows(v))
+}
+
+// applierRows say which other tool applies the plan.
+func (m *summaryTab) applierRows() []Row {
+	by := report.AppliedBy(m.Plan)
+	if by == "" {
+		return nil
+	}
+	return m.obstacleText("", "applied by ", by)
 }
 
 func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	var rows []Row
 	if len(v.Obstacles) > 0 {
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, "CANNOT BE APPLIED"), widget.Text(theme.Plain, "  a: why, in full")}))
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, report.ObstacleTitle(m.Plan)), widget.Text(theme.Plain, "  a: why, in full")}))
 	}
 	seen := map[string]bool{}
 	for _, o := range v.Obstacles {

@@ -1,0 +1,145 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+)
+
+// AppliedBy says which tool applies the plan and what it applied before; empty if this
+// program applies it.
+func AppliedBy(p *preview.Plan) string {
+	a := p.AppliedBy
+	if a == nil {
+		return ""
+	}
+	who, known := joinTexts(" ", a.Name(), a.Controller), ""
+	switch {
+	case a.Revision > 0 || hasApplied(p):
+		who += ", which installed it"
+	case a.State == "":
+		who += ", which has not installed it yet"
+	}
+	if a.Object != "" {
+		known = preview.IDPlace(a.Object)
+	}
+	if a.Revision > 0 {
+		known = joinTexts(", ", known, fmt.Sprintf("revision %d", a.Revision))
+	}
+	return joinTexts(": ", who, joinTexts(", ", known, a.State))
+}
+
+// hasApplied reports whether a live object is of the tool that applies the plan.
+func hasApplied(p *preview.Plan) bool {
+	for i := range p.Objects {
+		if p.Objects[i].Applied {
+			return true
+		}
+	}
+	return false
+}
+
+// applierSection says how the tool that applies the plan writes, and what it does not do or
+// does besides.
+func applierSection(p *preview.Plan, l layout) section {
+	if p.AppliedBy == nil {
+		return section{}
+	}
+	s := section{title: "HOW " + strings.ToUpper(p.AppliedBy.Name()) + " APPLIES IT"}
+	for _, text := range applierTexts(p) {
+		s.lines = append(s.lines, l.wrap("  ", line(text))...)
+	}
+	return s
+}
+
+// applierTexts returns a sentence for the tool's way of writing, and one for each of its
+// limits.
+func applierTexts(p *preview.Plan) []string {
+	a := p.AppliedBy
+	var texts []string
+	switch a.Method {
+	case preview.MethodApply:
+		text := "Server-side apply as field manager " + a.Manager
+		if a.Overwrites {
+			text += ": fields of other managers are overwritten."
+		} else {
+			text += ": it fails where another manager owns a field with another value."
+		}
+		texts = append(texts, text)
+	case preview.MethodThreeWay:
+		texts = append(texts, "A patch of what it sent before, this content and the live object, as field manager "+a.Manager+": fields that others changed since are set back only where the content changes or drops them, or has another value.")
+	case preview.MethodUpdate:
+		texts = append(texts, "The whole object is replaced, as field manager "+a.Manager+".")
+	}
+	for _, limit := range a.Limits {
+		texts = append(texts, limitText(limit))
+	}
+	return texts
+}
+
+// limitTexts are what a limit of a tool means; the object or detail follows.
+var limitTexts = map[preview.Limit]string{
+	preview.LimitCRDsKept:    "A CRD of the directory crds is not upgraded",
+	preview.LimitHookRuns:    "A hook runs",
+	preview.LimitNotPruned:   "What the content no longer has stays in the cluster",
+	preview.LimitKept:        "An object that the content no longer has is kept, as its annotation says",
+	preview.LimitSuspended:   "Reconciliation is suspended: nothing is applied before it is resumed",
+	preview.LimitWindow:      "A sync window is closed: nothing is applied before it opens",
+	preview.LimitManual:      "Nothing is applied automatically: the change waits for a sync",
+	preview.LimitRemediation: "After a failure",
+	preview.LimitRecreates:   "An immutable field changes: the object is deleted and created again",
+	preview.LimitIgnored:     "Fields are left as they are",
+	preview.LimitOverwrites:  "What another manager changed is overwritten",
+	preview.LimitNotRead:     "Part of what the tool applies could not be read",
+}
+
+func limitText(limit preview.ApplierLimit) string {
+	text := limitTexts[limit.What]
+	if text == "" {
+		text = string(limit.What)
+	}
+	if limit.Object != "" {
+		text += ": " + preview.IDPlace(limit.Object)
+	}
+	return joinTexts("  ", text, limit.Detail)
+}
+
+// appliedNotes says how a plan of another tool gets applied.
+func appliedNotes(p *preview.Plan) []string {
+	a := p.AppliedBy
+	how := "By " + joinTexts(" ", a.Name(), a.Controller)
+	switch {
+	case nothingToDo(p):
+		how = "The cluster is as " + a.Name() + " would leave it"
+	case a.Object != "":
+		how += ", once " + preview.IDPlace(a.Object) + " and its source have what was reviewed"
+	}
+	return []string{how + ".", "The digest of this review is " + p.Digest + "."}
+}
+
+// ownCommand returns the command of the tool that applies the plan; empty if a controller
+// does, or if nothing changes.
+func ownCommand(p *preview.Plan) string {
+	if p.AppliedBy.Tool != preview.ApplierHelm || nothingToDo(p) || p.Request.File != "" {
+		return ""
+	}
+	return commandline.Join("helm", "upgrade", "--install", p.Release.Name, p.Request.Reference, "-n", p.Release.Namespace)
+}
+
+// takeOverText stands before [takeOver].
+const takeOverText = "To take the release over with this program instead:"
+
+// takeOver returns the command that previews the plan of this program for a release of
+// another tool.
+func takeOver(p *preview.Plan) string {
+	words := []string{"preview", p.Request.Reference, p.Release.Name}
+	if p.Request.File != "" {
+		words = []string{"preview", "-f", p.Request.File}
+		if p.Request.FileRequest != "" {
+			words = append(words, "--request", p.Request.FileRequest)
+		}
+	}
+	return commandline.OfPlan(p, commandline.Operator(append(words, "-n", p.Release.Namespace, "--adopt")...))
+}
