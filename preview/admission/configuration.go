@@ -121,7 +121,7 @@ func (c *configuration) addValidatingPolicies(policies []admissionv1.ValidatingA
 				name:       validatingPolicy + " " + p.Name,
 				resources:  []*admissionv1.MatchResources{p.Spec.MatchConstraints, b.Spec.MatchResources},
 				conditions: matchConditions(p.Spec.MatchConditions, p.Spec.Variables),
-			}, p.Spec))
+			}, p.Spec, b.Spec.ParamRef))
 		}
 	}
 }

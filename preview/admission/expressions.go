@@ -32,10 +32,11 @@ func (e expression) GetExpression() string    { return e.text }
 func (e expression) ReturnTypes() []*cel.Type { return e.types }
 
 // conditions are CEL expressions with a boolean result that belong together. They are
-// compiled when first evaluated. Expressions that ask the API server's authorizer, or
-// use the parameters of a policy, do not compile here.
+// compiled when first evaluated. Expressions that ask the API server's authorizer do not
+// compile here, and those that use the parameters of a policy only for a request that has
+// them.
 type conditions struct {
-	compiled func() policycel.ConditionEvaluator // nil without expressions
+	compiled func(parameters bool) policycel.ConditionEvaluator // nil without expressions
 	// authorized is set where an expression asks the API server's authorizer.
 	authorized bool
 }
@@ -45,23 +46,32 @@ func newConditions(texts []string, variables []admissionv1.Variable) conditions 
 		return conditions{}
 	}
 	authorized := slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "authorizer") })
-	return conditions{authorized: authorized, compiled: sync.OnceValue(func() policycel.ConditionEvaluator {
-		compiler, err := policycel.NewCompositedCompiler(baseEnvironment())
-		if err != nil {
-			return nil // the environment is compiled in; a test evaluates expressions with it
+	without := sync.OnceValue(func() policycel.ConditionEvaluator { return compile(texts, variables, false) })
+	with := sync.OnceValue(func() policycel.ConditionEvaluator { return compile(texts, variables, true) })
+	return conditions{authorized: authorized, compiled: func(parameters bool) policycel.ConditionEvaluator {
+		if parameters {
+			return with()
 		}
-		none := policycel.OptionalVariableDeclarations{}
-		named := make([]policycel.NamedExpressionAccessor, 0, len(variables))
-		for _, v := range variables {
-			named = append(named, expression{v.Name, v.Expression, []*cel.Type{cel.AnyType, cel.DynType}})
-		}
-		compiler.CompileAndStoreVariables(named, none, environment.StoredExpressions)
-		all := make([]policycel.ExpressionAccessor, 0, len(texts))
-		for _, text := range texts {
-			all = append(all, expression{"", text, []*cel.Type{cel.BoolType}})
-		}
-		return compiler.CompileCondition(all, none, environment.StoredExpressions)
-	})}
+		return without()
+	}}
+}
+
+func compile(texts []string, variables []admissionv1.Variable, parameters bool) policycel.ConditionEvaluator {
+	compiler, err := policycel.NewCompositedCompiler(baseEnvironment())
+	if err != nil {
+		return nil // the environment is compiled in; a test evaluates expressions with it
+	}
+	declared := policycel.OptionalVariableDeclarations{HasParams: parameters}
+	named := make([]policycel.NamedExpressionAccessor, 0, len(variables))
+	for _, v := range variables {
+		named = append(named, expression{v.Name, v.Expression, []*cel.Type{cel.AnyType, cel.DynType}})
+	}
+	compiler.CompileAndStoreVariables(named, declared, environment.StoredExpressions)
+	all := make([]policycel.ExpressionAccessor, 0, len(texts))
+	for _, text := range texts {
+		all = append(all, expression{"", text, []*cel.Type{cel.BoolType}})
+	}
+	return compiler.CompileCondition(all, declared, environment.StoredExpressions)
 }
 
 // answer is the result of one condition.
@@ -78,13 +88,13 @@ func (c conditions) evaluate(ctx context.Context, to *target) []answer {
 	if c.compiled == nil {
 		return nil
 	}
-	evaluator := c.compiled()
+	evaluator := c.compiled(to.parameters != nil)
 	if evaluator == nil {
 		return []answer{unknown}
 	}
 	attributes := to.versioned()
 	request := policycel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
-	results, _, err := evaluator.ForInput(ctx, attributes, request, policycel.OptionalVariableBindings{}, policycel.CreateNamespaceObject(to.namespace), celconfig.RuntimeCELCostBudget)
+	results, _, err := evaluator.ForInput(ctx, attributes, request, to.bound(), policycel.CreateNamespaceObject(to.namespace), celconfig.RuntimeCELCostBudget)
 	if err != nil {
 		return []answer{unknown}
 	}

@@ -11,23 +11,24 @@ import (
 // policy is a ValidatingAdmissionPolicy with one binding that denies.
 type policy struct {
 	selector
-	parameters  bool // it reads parameters, which are not read here
+	parameters  *admissionv1.ParamKind // which the policies of a cluster are not judged with
+	given       *admissionv1.ParamRef  // by the binding
 	checks      conditions
 	validations []admissionv1.Validation
 }
 
-func newPolicy(s selector, spec admissionv1.ValidatingAdmissionPolicySpec) *policy {
+func newPolicy(s selector, spec admissionv1.ValidatingAdmissionPolicySpec, given *admissionv1.ParamRef) *policy {
 	texts := make([]string, 0, len(spec.Validations))
 	for _, v := range spec.Validations {
 		texts = append(texts, v.Expression)
 	}
-	return &policy{s, spec.ParamKind != nil, newConditions(texts, spec.Variables), spec.Validations}
+	return &policy{s, spec.ParamKind, given, newConditions(texts, spec.Variables), spec.Validations}
 }
 
 // evaluate returns the messages with which the policy refuses a request that it sees,
 // empty if it accepts it. known is false if an expression could not be evaluated here.
 func (p *policy) evaluate(ctx context.Context, to *target) (message string, known bool) {
-	if p.parameters {
+	if p.parameters != nil {
 		return "", false
 	}
 	answers := p.checks.evaluate(ctx, to)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kubeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/admission"
+	policycel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -28,6 +29,20 @@ type target struct {
 	admission.Attributes
 	object    *preview.Object
 	namespace *corev1.Namespace // nil for an object of the cluster
+	// parameters are those of the policy that judges the request; nil where they are not
+	// known, and of a nil body where the binding has none.
+	parameters *parameters
+}
+
+// parameters are an object with the parameters of a policy.
+type parameters struct{ body map[string]any }
+
+// bound returns the parameters as CEL has them.
+func (t *target) bound() policycel.OptionalVariableBindings {
+	if t.parameters == nil || t.parameters.body == nil {
+		return policycel.OptionalVariableBindings{}
+	}
+	return policycel.OptionalVariableBindings{VersionedParams: &unstructured.Unstructured{Object: t.parameters.body}}
 }
 
 // body returns the object with what the API server adds, as far as that is known.

@@ -26,10 +26,8 @@ func (s *selector) selects(ctx context.Context, to *target) bool {
 // selection returns whether the webhook or policy sees a request; unknown where that
 // depends on a condition which cannot be evaluated here.
 func (s *selector) selection(ctx context.Context, to *target) answer {
-	for _, resources := range s.resources {
-		if resources != nil && !matches(resources, to) {
-			return fails
-		}
+	if !s.concerns(to) {
+		return fails
 	}
 	answers := s.conditions.evaluate(ctx, to)
 	for _, worst := range []answer{fails, unknown} {
@@ -38,6 +36,11 @@ func (s *selector) selection(ctx context.Context, to *target) answer {
 		}
 	}
 	return holds
+}
+
+// concerns reports whether the webhook or policy sees a request, its conditions aside.
+func (s *selector) concerns(to *target) bool {
+	return !slices.ContainsFunc(s.resources, func(resources *admissionv1.MatchResources) bool { return resources != nil && !matches(resources, to) })
 }
 
 // matches decides as the API server does for the create of an object.

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -76,25 +77,69 @@ func vitalRequest(resource, subresource string, operation admission.Operation, n
 	return out
 }
 
+// Refusals are requests without which a cluster stops, and which a policy refuses.
+type Refusals struct {
+	Requests []string
+	// Lacking says that it refuses one of them because its parameters are not there.
+	Lacking bool
+}
+
 // RefusedByPolicy returns which requests, without which a cluster stops, a
-// ValidatingAdmissionPolicy refuses where one of the bindings has it deny; nil for none,
-// and for a policy with parameters. An expression that errs refuses too, unless the
-// failurePolicy is Ignore.
-func RefusedByPolicy(ctx context.Context, body map[string]any, bindings []map[string]any) []string {
+// ValidatingAdmissionPolicy refuses where one of the bindings has it deny. An expression
+// that errs refuses too, unless the failurePolicy is Ignore. Parameters are those among
+// objects.
+func RefusedByPolicy(ctx context.Context, body map[string]any, bindings, objects []map[string]any) Refusals {
 	policies, bound := decoded[admissionv1.ValidatingAdmissionPolicy]([]map[string]any{body}), decoded[admissionv1.ValidatingAdmissionPolicyBinding](bindings)
 	c := &configuration{}
 	c.addValidatingPolicies(policies, bound)
-	var out []string
+	var out Refusals
 	for _, p := range c.policies {
 		spec := policies[0].Spec
 		strict := spec.FailurePolicy == nil || *spec.FailurePolicy == admissionv1.Fail
 		for _, v := range vitalRequests() {
-			if !p.parameters && p.refuses(ctx, v.to, strict) && !slices.Contains(out, v.what) {
-				out = append(out, v.what)
+			given, lacking := p.parametersFor(v.to, objects)
+			refused := lacking && strict && p.concerns(v.to)
+			out.Lacking = out.Lacking || refused
+			for _, params := range given {
+				to := *v.to
+				to.parameters = params
+				refused = refused || p.refuses(ctx, &to, strict)
+			}
+			if refused && !slices.Contains(out.Requests, v.what) {
+				out.Requests = append(out.Requests, v.what)
 			}
 		}
 	}
 	return out
+}
+
+// parametersFor returns the parameters among objects with which a policy judges a request,
+// each by itself; lacking says that it cannot judge it without, which is an error (CollectParams
+// of k8s.io/apiserver). A policy that has none judges once.
+func (p *policy) parametersFor(to *target, objects []map[string]any) (given []*parameters, lacking bool) {
+	switch {
+	case p.parameters == nil:
+		return []*parameters{nil}, false
+	case p.given == nil:
+		return []*parameters{{}}, false
+	}
+	of := kubeschema.FromAPIVersionAndKind(p.parameters.APIVersion, p.parameters.Kind)
+	namespace := ""
+	if preview.NewScopes(objects).Namespaced(of.Group, of.Kind) {
+		if namespace = cmp.Or(p.given.Namespace, to.GetNamespace()); namespace == "" {
+			return nil, true
+		}
+	}
+	for _, body := range objects {
+		ref := preview.RefOf(body)
+		if ref.Group() != of.Group || ref.Kind != of.Kind || ref.Namespace != namespace {
+			continue
+		}
+		if p.given.Name == ref.Name || p.given.Name == "" && selectsLabels(p.given.Selector, (&unstructured.Unstructured{Object: body}).GetLabels()) {
+			given = append(given, &parameters{body})
+		}
+	}
+	return given, len(given) == 0 && p.given.ParameterNotFoundAction != nil && *p.given.ParameterNotFoundAction == admissionv1.DenyAction
 }
 
 // sees reports whether the selector selects a request. strict says that it does where a

@@ -406,20 +406,25 @@ func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
 		for _, b := range c.around.bound[string(o.GroupKind())+"Binding/"+o.Name] {
 			bindings = append(bindings, b.Planned)
 		}
-		lines = refusedLine(apiadmission.RefusedByPolicy(context.Background(), o.Planned, bindings))
+		lines = c.refusedLine(o.Planned, bindings)
 	case o.Is(preview.KindValidatingAdmissionPolicyBinding):
 		if body, ours := c.policyBody(boundPolicy(o)); body != nil && !ours {
-			lines = refusedLine(apiadmission.RefusedByPolicy(context.Background(), body, []map[string]any{o.Planned}))
+			lines = c.refusedLine(body, []map[string]any{o.Planned})
 		}
 	}
 	return None, lines
 }
 
-func refusedLine(refused []string) []string {
-	if len(refused) == 0 {
+func (c *scan) refusedLine(policy map[string]any, bindings []map[string]any) []string {
+	refused := apiadmission.RefusedByPolicy(context.Background(), policy, bindings, preview.PlannedBodies(c.plan.Objects))
+	switch text := "refuses " + wording.Series(refused.Requests, "and"); {
+	case len(refused.Requests) == 0:
 		return nil
+	case refused.Lacking:
+		return []string{text + ", as parameters that its bindings name are not in the package"}
+	default:
+		return []string{text}
 	}
-	return []string{"refuses " + wording.Series(refused, "and")}
 }
 
 // boundPolicy returns the policy that a binding of one names.

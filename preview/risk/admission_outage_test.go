@@ -23,7 +23,22 @@ func TestRefusalsThatStopTheClusterAreCritical(t *testing.T) {
 		return webhook("Validating", "clientConfig: {service: {namespace: app, name: s}}, rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*']}]"+fields)
 	}
 	const spared = ", matchConditions: [{name: not-nodes, expression: \"!('system:nodes' in request.userInfo.groups) && !request.userInfo.username.startsWith('system:')\"}]"
+	const kind, settings = ", paramKind: {apiVersion: v1, kind: ConfigMap}", "\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: app, labels: {a: b}}, data: {strict: 'yes'}}\n"
+	bound := func(ref string) string {
+		return strings.Replace(deny, "policyName: p", "policyName: p, paramRef: {"+ref+"}", 1)
+	}
 	for name, test := range map[string]struct{ text, want string }{
+		"parameters of the package that refuse":     {policy(everything, "params.data.strict == 'no'", kind) + bound("name: c, namespace: app, parameterNotFoundAction: Allow") + settings, "refuses heartbeats of nodes, the status of nodes, the election of controllers and new pods of kube-system"},
+		"parameters of the package that permit":     {policy(everything, "params.data.strict == 'yes'", kind) + bound("name: c, namespace: app, parameterNotFoundAction: Deny") + settings, ""},
+		"selected ones that refuse":                 {policy(everything, "params.data.strict != 'yes'", kind) + bound("selector: {matchLabels: {a: b}}, namespace: app, parameterNotFoundAction: Deny") + settings, "refuses heartbeats"},
+		"parameters that are not there":             {policy(everything, "true", kind) + bound("name: d, namespace: app, parameterNotFoundAction: Deny") + settings, "new pods of kube-system, as parameters that its bindings name are not in the package"},
+		"none is selected":                          {policy(everything, "true", kind) + bound("selector: {matchLabels: {a: c}}, namespace: app, parameterNotFoundAction: Deny") + settings, "refuses heartbeats"},
+		"the same, and errors are ignored too":      {policy(everything, "true", kind+", failurePolicy: Ignore") + bound("name: d, namespace: app, parameterNotFoundAction: Deny") + settings, ""},
+		"that need not be there":                    {policy(everything, "false", kind) + bound("name: d, namespace: app, parameterNotFoundAction: Allow") + settings, ""},
+		"of each request's namespace":               {policy(rule("", "pods"), "true", kind) + bound("name: c, parameterNotFoundAction: Deny") + settings, "refuses new pods of kube-system, as parameters"},
+		"of a namespace that nodes do not have":     {policy(rule("", "*/*"), "true", kind) + bound("name: c, parameterNotFoundAction: Allow") + settings, "refuses the status of nodes, as parameters"},
+		"a binding without parameters":              {policy(everything, "params != null", kind) + deny, "refuses heartbeats"},
+		"a condition on its parameters":             {policy(everything, "false", kind+", matchConditions: [{name: on, expression: \"params.data.strict == 'no'\"}]") + bound("name: c, namespace: app, parameterNotFoundAction: Deny") + settings, ""},
 		"everything, by a constant":                 {policy(everything, "false", "") + deny, "refuses heartbeats of nodes, the status of nodes, the election of controllers and new pods of kube-system"},
 		"everything, by what no object has":         {policy(everything, "object.metadata.name == ''", "") + deny, "refuses heartbeats"},
 		"everything, by an error":                   {policy(everything, "object.metadata.labels['team'] != ''", "") + deny, "refuses heartbeats"},

@@ -31,7 +31,7 @@ var (
 		Name: "admission-outage", Level: Critical, Title: "refuses what keeps the cluster running",
 		Why:    "Nodes renew Leases and report their status, and controllers elect leaders, every few seconds. Where these requests are refused, nodes count as gone within a minute, and nothing is created, changed or removed any more, by this program neither, until an administrator deletes the binding or the webhook configuration, which no policy and no webhook is asked about.",
 		Reduce: "Leave out the namespaces kube-system and kube-node-lease and the group system:nodes, by a namespaceSelector and matchConditions, or name the resources that are meant.",
-		Looks:  "ValidatingAdmissionPolicies that a binding of the plan has deny requests of nodes, of the controllers of the control plane, or every new pod of kube-system: their rules, selectors, conditions and expressions are evaluated on such requests. And webhooks with failurePolicy Fail that these requests are sent to, so that they are refused while it does not answer.",
+		Looks:  "ValidatingAdmissionPolicies that a binding of the plan has deny requests of nodes, of the controllers of the control plane, or every new pod of kube-system: their rules, selectors, conditions and expressions are evaluated on such requests, with the parameters that the package brings; one whose parameters it does not bring refuses where its binding says so (parameterNotFoundAction Deny). And webhooks with failurePolicy Fail that these requests are sent to, so that they are refused while it does not answer.",
 	})
 	WebhookWithoutCA = row(Rule{
 		Name: "webhook-without-ca", Level: High, Title: "names a server that cannot be verified (empty caBundle)",
