@@ -195,6 +195,8 @@ race: sandbox kubectl ## tests of the engine, of installing, of the client and o
 SOAK = go test -timeout 3h -v
 soak: sandbox kubectl helm ## every danger in every disguise and package, every leaf of every kind, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run 'TestSlowDangers|TestSlowSignsOfCode' ./preview/risk
+	KUBECTL_OPERATOR_SOAK_RUNS=8 $(SOAK) -run TestSlowMatrix ./preview/risk
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run TestClusterMatrix ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=4 $(SOAK) -run TestSlowTableRows ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestSlowEveryRealBundle|TestSlowNoFindingOfAChangedLeaf|TestSlowHeap|TestClusterGrants|TestClusterDefaults' ./preview/engine
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run TestSlowValuesAreThoseOfHelmTemplate ./cmd/internal/planning

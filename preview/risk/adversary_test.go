@@ -1,12 +1,10 @@
 package risk
 
 import (
-	"math/rand"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -79,39 +77,4 @@ func namesTheAccount(evidence string) bool {
 	return slices.ContainsFunc([]string{"app/op", "system:serviceaccount:app:op", "system:serviceaccounts:app"}, func(name string) bool {
 		return strings.Contains(evidence, name)
 	})
-}
-
-// TestSlowDangersInDisguise hides each row of the tables in each way, and asks for the
-// verdict that the row has without it. Each run is of other pairs of disguise and
-// writing; the usual one hides each row in a third of the ways, a soak in all.
-func TestSlowDangersInDisguise(t *testing.T) {
-	slowtest.Skip(t, "every row of the tables in every disguise")
-	first, end := slowtest.Runs(t, 1)
-	rows, ways, texts := hazards(t), disguises(), writings()
-	cases := 0
-	for i, row := range rows {
-		want := row.verdict(t, texts[0].write(t, row.fresh().bodies, nil))
-		if want == "" {
-			t.Errorf("%s: the row itself is not found", row.rule)
-			continue
-		}
-		for at := first; at < end; at++ {
-			for k, way := range ways {
-				if !slowtest.InSample(2*i+k, 3) { // with i+k, some writings would never come
-					continue
-				}
-				random := rand.New(rand.NewSource(int64(at)<<20 + int64(i)<<10 + int64(k)))
-				writing := texts[(i+k+at)%len(texts)]
-				bodies := way.hide(row.fresh(), random)
-				if bodies == nil {
-					continue
-				}
-				cases++
-				if got := row.verdict(t, writing.write(t, bodies, random)); got == "" || got.Rank() > want.Rank() {
-					t.Errorf("run %d: %s, hidden %s, %s: severity %q, want %s", at, row.rule, way.name, writing.name, got, want)
-				}
-			}
-		}
-	}
-	t.Logf("%d rows, %d disguises, %d writings: %d cases", len(rows), len(ways), len(texts), cases)
 }

@@ -40,7 +40,7 @@ func (c *scan) judgeCloud() {
 			c.hit(rule.Rule, ruleHit{
 				object: c.originID(p.Origin), level: level, evidence: []string{cloudmatch.Line(*p)},
 				about: p.Origin, cases: cloudCases(rule.Rule, *p), known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
-				held: p.Change == preview.GrantSame,
+				held: c.permissionHeld(*p),
 			})
 		}
 		if !limits {
@@ -62,10 +62,17 @@ func nameUnjudged(c *scan, p *preview.CloudPermission) {
 	if lines := cloudmatch.UnjudgedLines(*p, u); len(lines) > 0 {
 		p.Rules = append(p.Rules, rules.CloudNotJudged.Name)
 		c.hit(rules.CloudNotJudged, ruleHit{
-			object: c.originID(p.Origin), level: level, evidence: lines, about: p.Origin, held: p.Change == preview.GrantSame,
+			object: c.originID(p.Origin), level: level, evidence: lines, about: p.Origin, held: c.permissionHeld(*p),
 			known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 		})
 	}
+}
+
+// permissionHeld reports whether a permission is as it was, and so is the object that
+// states it: who receives it, and of what, is not all in the evidence.
+func (c *scan) permissionHeld(p preview.CloudPermission) bool {
+	o := c.objects[c.originID(p.Origin)]
+	return p.Change == preview.GrantSame && (o == nil || c.untouched(o))
 }
 
 const denied = "Deny"

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
@@ -177,48 +176,4 @@ func TestJoinedOrdersAreCritical(t *testing.T) {
 			t.Errorf("%s of %v: %q", h.rule, h.bodies[0], got)
 		}
 	}
-}
-
-// TestSlowDangersSplitOverReleases gives each account half of the rights of a row by an
-// earlier release, and the other half by the plan: what they come to together is said in
-// the plan that completes them.
-func TestSlowDangersSplitOverReleases(t *testing.T) {
-	slowtest.Skip(t, "every row of the tables of rights, split over two releases")
-	cases := 0
-	for _, h := range hazards(t) {
-		if !h.rights {
-			continue
-		}
-		parts := eachVerb(h.bodies[1]["rules"].([]any))
-		if len(parts) < 2 {
-			continue
-		}
-		want := h.verdict(t, documents(t, h.bodies, "---\n"))
-		for half := range 2 {
-			var now, earlier []any
-			for i, part := range parts {
-				if i%2 == half {
-					now = append(now, part)
-				} else {
-					earlier = append(earlier, part)
-				}
-			}
-			split := h.fresh()
-			split.bodies[1]["rules"] = now
-			split.bodies = append(split.bodies, newObject(rbacV1, "ClusterRole", "", "earlier", "rules", earlier),
-				newObject(rbacV1, "ClusterRoleBinding", "", "earlier", "roleRef", roleRefTo("earlier"), "subjects", h.bodies[2]["subjects"]))
-			p := planOf(t, documents(t, split.bodies, "---\n"))
-			p.Objects = p.Objects[:len(h.bodies)]
-			for i := range p.Access.Grants {
-				if g := &p.Access.Grants[i]; slices.Contains(g.Via, "ClusterRole/earlier") {
-					g.Held, g.Change = true, preview.GrantSame
-				}
-			}
-			cases++
-			if got := h.among(evaluate(t, Input{Plan: p})); got == "" || got.Rank() > want.Rank() {
-				t.Errorf("%s, half %d: severity %q, want %s", h.rule, half, got, want)
-			}
-		}
-	}
-	t.Logf("%d cases", cases)
 }
