@@ -102,12 +102,16 @@ func (c *scan) orderLeads(m match) string {
 var definitionsChanged = newShape("apiextensions.k8s.io", "customresourcedefinitions", "update patch")
 
 // serves reports whether there is a server that the API server can reach, of the plan or of
-// a subject: a Service of the plan leads to pods of the plan, or the subject may write
-// Services or their endpoints. The publisher of the package has its pods, whatever they run as.
+// a subject: a Service of the plan leads to pods of the plan, or the subject or an account
+// of the plan may write Services or their endpoints. The publisher of the package has its
+// pods, whatever they run as.
 func (c *scan) serves(subject preview.Subject) bool {
 	for _, s := range []shape{newShape("core", "services endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)} {
-		if slices.ContainsFunc(c.held.grants[subject], func(g preview.Grant) bool { _, may := s.cut(g); return may }) {
-			return true
+		for who, grants := range c.held.grants {
+			ours := who == subject || who.Kind == preview.SubjectServiceAccount && c.accounts[who.Namespace+"/"+who.Name]
+			if ours && slices.ContainsFunc(grants, func(g preview.Grant) bool { _, may := s.cut(g); return may }) {
+				return true
+			}
 		}
 	}
 	for _, services := range c.around.services {

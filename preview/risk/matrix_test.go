@@ -231,6 +231,9 @@ func (m *matrix) judge(c cell, way reviewWay, want preview.Severity, writing str
 	if p != nil {
 		got = c.row.Worst(p.Findings)
 	}
+	if p != nil && c.disguise == "split over two accounts" && slices.ContainsFunc(p.Findings, func(f preview.Finding) bool { return f.Severity.Rank() <= want.Rank() }) {
+		reason = cmp.Or(reason, "what the two accounts have is found by other rules, as severe")
+	}
 	switch {
 	case got != "" && got.Rank() <= want.Rank():
 		n.found++

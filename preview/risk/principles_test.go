@@ -231,6 +231,8 @@ func TestDefinitionsOfOrders(t *testing.T) {
 		{"with the right to make one", holding("app", "op", "", crds+"update") + granting("s", "app", "op", "app", "|services|create"), "rbac-crds-write", preview.Critical},
 		{"without a server", run + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Warning},
 		{"with a server of another account of the package", run + service + holding("app", "second", "", crds+"patch"), "rbac-crds-write", preview.Critical},
+		{"with another account of the package that may make one", holding("app", "op", "", crds+"patch") + holding("app", "web", "app", "|services|create"), "rbac-crds-write", preview.Critical},
+		{"with an account of others that may make one", holding("app", "op", "", crds+"patch") + granting("s", "kube-system", "default", "app", "|services|create"), "rbac-crds-write", preview.Warning},
 		{"with a Service that leads nowhere", service + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Warning},
 		{"of its own kinds by name", run + service + holding("app", "op", "", crds+"patch|things.example.com"), "rbac-crds-write", preview.Warning},
 		{"only new ones", run + service + holding("app", "op", "", crds+"create"), "rbac-crds-write", preview.Warning},
