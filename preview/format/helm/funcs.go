@@ -30,6 +30,7 @@ type valueSource struct {
 	now    time.Time
 	stream cipher.Stream
 	probe  bool
+	texts  bool // with probe, random texts are others too
 	chance bool // whether the clock was asked, or a random number or order
 }
 
@@ -38,7 +39,7 @@ func newSource(req *request) (*valueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &valueSource{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
+	s := &valueSource{now: req.Now, probe: req.Probe, texts: req.Probe && !req.SameTexts, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
 	if s.probe {
 		s.now = s.now.Add(probeShift)
 	}
@@ -100,15 +101,15 @@ func (s *valueSource) bytes(n int) []byte {
 	return out
 }
 
-// below returns a random number in [0, n). With probe it is one higher, n becoming 0.
-func (s *valueSource) below(n int64) int64 {
+// below returns a random number in [0, n). Another one is one higher, n becoming 0.
+func (s *valueSource) below(n int64, another bool) int64 {
 	if n <= 1 {
 		return 0
 	}
 	// 64 bits more than needed leave no bias that matters.
 	v := new(big.Int).SetBytes(s.bytes(16))
 	i := v.Mod(v, big.NewInt(n)).Int64()
-	if s.probe {
+	if another {
 		i = (i + 1) % n
 	}
 	return i
@@ -120,14 +121,14 @@ func (s *valueSource) text(n int, from string) (string, error) {
 	}
 	out := make([]byte, n)
 	for i := range out {
-		out[i] = from[s.below(int64(len(from)))]
+		out[i] = from[s.below(int64(len(from)), s.texts)]
 	}
 	return string(out), nil
 }
 
 func (s *valueSource) raw(n int) []byte {
 	out := s.bytes(n)
-	if s.probe {
+	if s.texts {
 		for i := range out {
 			out[i] ^= 0xff
 		}
@@ -147,7 +148,7 @@ func (s *valueSource) between(low, high int) (int, error) {
 		return 0, fmt.Errorf("a random number from %d to less than %d", low, high)
 	}
 	s.chance = s.chance || high-low > 1
-	return low + int(s.below(int64(high)-int64(low))), nil
+	return low + int(s.below(int64(high)-int64(low), s.probe)), nil
 }
 
 // shuffle returns the characters of text in random order. With probe, the first one
@@ -155,14 +156,11 @@ func (s *valueSource) between(low, high int) (int, error) {
 func (s *valueSource) shuffle(text string) string {
 	runes := []rune(text)
 	s.chance = s.chance || len(runes) > 1
-	turn := s.probe
-	s.probe = false
 	for i := len(runes) - 1; i > 0; i-- {
-		j := s.below(int64(i) + 1)
+		j := s.below(int64(i)+1, false)
 		runes[i], runes[j] = runes[j], runes[i]
 	}
-	s.probe = turn
-	if turn && len(runes) > 1 {
+	if s.probe && len(runes) > 1 {
 		runes = append(runes[1:], runes[0])
 	}
 	return string(runes)

@@ -130,7 +130,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	second, err := r.renderTwice(ctx)
+	second, err := r.renderAgain(ctx, func(req *request) { req.Probe = true })
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,11 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if err := r.noteDeprecated(out); err != nil {
 		return nil, err
 	}
-	out.Notes = append(out.Notes, r.noteChance(first, objects, second)...)
+	chance, err := r.noteChance(ctx, first, objects, second)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, chance...)
 	lookups, err := r.noteLookups(ctx, objects.kept)
 	if err != nil {
 		return nil, err
@@ -169,11 +173,11 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 	return err
 }
 
-// renderTwice renders a second time, with another clock and other random values, and
-// returns the objects. A chart that fails only then depends on them, and is refused.
-func (r *renderer) renderTwice(ctx context.Context) (*objects, error) {
+// renderAgain renders another time, with another clock or other random values, and returns
+// the objects. A chart that fails only then depends on them, and is refused.
+func (r *renderer) renderAgain(ctx context.Context, change func(*request)) (*objects, error) {
 	probe := *r.request
-	probe.Probe = true
+	change(&probe)
 	answer, err := r.run(ctx, &probe)
 	if err != nil {
 		return nil, fmt.Errorf("rendering it a second time, with another clock and other random values: %w", err)

@@ -16,15 +16,31 @@ import (
 
 // noteChance returns notes of what differs between two renderings, and a note where the
 // templates asked a clock or for a random number, and no object shows the answer: it may
-// decide which objects there are.
-func (r *renderer) noteChance(first *response, a, b *objects) []preview.Note {
+// decide which objects there are. Random texts may be all that differs, so that two
+// renderings with the same ones are compared with it.
+func (r *renderer) noteChance(ctx context.Context, first *response, a, b *objects) ([]preview.Note, error) {
 	namespace := r.in.Release.Namespace
 	notes := format.NoteDifferences(a.kept, b.kept, namespace)
-	if first.Chance && len(notes) == 0 && len(format.NoteDifferences(a.hooks, b.hooks, namespace)) == 0 {
+	if !first.Chance {
+		return notes, nil
+	}
+	shown := len(notes) > 0 || len(format.NoteDifferences(a.hooks, b.hooks, namespace)) > 0
+	if shown {
+		var differing [2][]preview.Note // by nothing, as what keys and certificates are made of is not repeated, and by the clock and numbers alone
+		for i := range differing {
+			again, err := r.renderAgain(ctx, func(req *request) { req.Probe, req.SameTexts = i == 1, true })
+			if err != nil {
+				return nil, err
+			}
+			differing[i] = append(format.NoteDifferences(a.kept, again.kept, namespace), format.NoteDifferences(a.hooks, again.hooks, namespace)...)
+		}
+		shown = !slices.Equal(differing[0], differing[1])
+	}
+	if !shown {
 		notes = append(notes, rules.ObjectsByChance.Note("package/"+r.in.Info.Package,
 			"its templates ask a clock, or for a random number or order, and nothing that they make shows the answer: it may decide which objects there are"))
 	}
-	return notes
+	return notes, nil
 }
 
 // noteLookups returns a note of the lookups that may lead to other objects, where no

@@ -16,6 +16,11 @@ metadata: {name: admin}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
 subjects: [{kind: User, name: mallory}]
 `
+	certificate = `apiVersion: v1
+kind: Secret
+metadata: {name: tls}
+data: {key: '{{ genPrivateKey "ecdsa" | b64enc }}'}
+`
 	password = `apiVersion: v1
 kind: Secret
 metadata: {name: login}
@@ -33,6 +38,9 @@ func TestObjectsThatMayBeMissingAreNotKnown(t *testing.T) {
 		"by dice that fell alike":             {"{{ if gt (randInt 0 1000000) 999999 }}\n" + admin + "{{ end }}", "package/demo", ""},
 		"by an order":                         {"{{ if eq (shuffle \"abcdefghijklmnop\") \"ponmlkjihgfedcba\" }}\n" + admin + "{{ end }}", "package/demo", ""},
 		"by a random text that is seen":       {"{{ if true }}\n" + strings.Replace(admin, "mallory", `{{ randInt 0 9 }}`, 1) + "{{ end }}", "", ""},
+		"by dice behind a random password":    {password + "{{ if gt (randInt 0 1000000) 999999 }}\n---\n" + admin + "{{ end }}", "package/demo", ""},
+		"after a date behind a certificate":   {certificate + "{{ if gt (now | unixEpoch | int64) 4000000000 }}\n---\n" + admin + "{{ end }}", "package/demo", ""},
+		"a date beside a certificate":         {strings.Replace(certificate, "data: {", "data: {at: '{{ now | unixEpoch }}', ", 1), "", ""},
 		"a name by chance":                    {strings.Replace(admin, "name: admin", `name: "admin-{{ randInt 0 99999 }}"`, 1), "", ""},
 		"its own Secret":                      {password, "", ""},
 		"if its own Secret exists":            {password + "{{ if $old }}\n---\n" + admin + "{{ end }}", "", "v1/Secret/here/login"},

@@ -37,7 +37,8 @@ type request struct {
 	Answers     map[string]json.RawMessage `json:"answers"` // by lookup name
 	Seed        []byte                     `json:"seed"`
 	Now         time.Time                  `json:"now"`
-	Probe       bool                       `json:"probe"` // with another clock and other random values
+	Probe       bool                       `json:"probe"`               // with another clock and other random values
+	SameTexts   bool                       `json:"sameTexts,omitempty"` // a probe with the same random texts
 }
 
 // response is the output of a rendering. The field Asked holds the lookups that have no
