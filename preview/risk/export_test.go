@@ -11,11 +11,26 @@ import (
 // package.
 type Row struct{ hazard }
 
-// Rows are the rows that disguises hide, those of joined orders among them.
+// Rows are the rows that disguises hide, those of joined orders and of the principles among
+// them.
 func Rows(t testing.TB) []Row {
 	t.Helper()
 	var out []Row
 	for _, h := range append(hazards(t), joinedHazards(t)...) {
+		out = append(out, Row{h})
+	}
+	for _, p := range principles() {
+		if p.rule == "" || p.want != preview.Critical {
+			continue
+		}
+		h := hazard{rule: p.rule}
+		docs, err := preview.Decode([]byte(p.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, doc := range docs {
+			h.bodies = append(h.bodies, doc.(map[string]any))
+		}
 		out = append(out, Row{h})
 	}
 	return out

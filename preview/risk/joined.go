@@ -65,16 +65,16 @@ func outsideHost(address string) string {
 }
 
 // storesOf returns which object of the plan an order names as the place of its copies; nil
-// if the plan has none.
+// if the plan has none. A store of the whole cluster may have a namespace in the plan, as
+// the scope of kinds without a CRD is not known.
 func (c *scan) storesOf(o *preview.Object, t orders.Target) []string {
-	ref := preview.Ref{APIVersion: o.APIVersion, Kind: cmp.Or(preview.String(t.In, "kind"), "SecretStore"), Namespace: o.Namespace, Name: t.Value}
-	if strings.HasPrefix(ref.Kind, "Cluster") {
-		ref.Namespace = ""
+	kind := cmp.Or(preview.String(t.In, "kind"), "SecretStore")
+	for _, store := range c.objects {
+		if store.Kind == kind && store.Name == t.Value && store.Ref().Group() == o.Ref().Group() && (store.Namespace == o.Namespace || strings.HasPrefix(kind, "Cluster")) {
+			return []string{kind + " " + preview.EvidenceName(store.Name)}
+		}
 	}
-	if c.objects[ref.ID()] == nil {
-		return nil
-	}
-	return []string{ref.Kind + " " + preview.EvidenceName(ref.Name)}
+	return nil
 }
 
 // leadingOutside returns the addresses outside of the cluster to which the endpoints and

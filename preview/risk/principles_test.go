@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,11 +46,13 @@ func testPrinciples(t *testing.T, rows []principle) {
 
 // What reaches the accounts and Secrets of a namespace of others is as severe there as in
 // the whole cluster, whatever the namespace is called.
-func TestNamespacesOfOthersCount(t *testing.T) {
+func TestNamespacesOfOthersCount(t *testing.T) { testPrinciples(t, namespacesOfOthersCount()) }
+
+func namespacesOfOthersCount() []principle {
 	in := func(namespace, rule string) string { return holding("app", "op", namespace, rule) }
 	parts := "{apiVersion: v1, kind: Namespace, metadata: {name: parts}}\n---\n"
 	runs := "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: parts}, spec: {containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
-	testPrinciples(t, []principle{
+	return []principle{
 		{"Secrets of others", in("payments", "|secrets|get"), "rbac-secrets-read", preview.Critical},
 		{"commands in pods of others", in("monitoring", "|pods/exec|create"), "rbac-pods-exec", preview.Critical},
 		{"pods as accounts of others", in("harbor", "apps|deployments|patch"), "rbac-workloads-write", preview.Critical},
@@ -61,7 +64,7 @@ func TestNamespacesOfOthersCount(t *testing.T) {
 		{"Secrets of the release's namespace", in("app", "|secrets|get"), "rbac-secrets-read", preview.Warning},
 		{"commands in pods of the release's namespace", in("app", "|pods/exec|create"), "rbac-pods-exec", preview.Warning},
 		{"Secrets of a second namespace of the product", parts + runs + in("parts", "|secrets|get"), "rbac-secrets-read", preview.Warning},
-	})
+	}
 }
 
 // A namespace that the user has the operator watch is not one of others.
@@ -74,8 +77,10 @@ func TestWatchedNamespacesAreTheUsersChoice(t *testing.T) {
 }
 
 // A name that is the target restricts nothing.
-func TestNamesThatAreTheTarget(t *testing.T) {
-	testPrinciples(t, []principle{
+func TestNamesThatAreTheTarget(t *testing.T) { testPrinciples(t, namesThatAreTheTarget()) }
+
+func namesThatAreTheTarget() []principle {
+	return []principle{
 		{"the password of Argo CD, wherever it is", holding("app", "op", "", "|secrets|get|argocd-initial-admin-secret"), "rbac-secrets-read", preview.Critical},
 		{"the keys of the control plane", holding("app", "op", "", "|secrets|get|kubeadm-certs"), "rbac-secrets-read", preview.Critical},
 		{"who may do what in Argo CD, wherever it is", holding("app", "op", "", "|configmaps|patch|argocd-rbac-cm"), "rbac-configmaps-write", preview.Critical},
@@ -86,16 +91,18 @@ func TestNamesThatAreTheTarget(t *testing.T) {
 		{"a Secret that anyone may have, by its name", holding("app", "op", "", "|secrets|get|license"), "rbac-secrets-read", preview.Warning},
 		{"commands in a pod by its name", holding("app", "op", "", "|pods/exec|create|etcdump-0"), "rbac-pods-exec", preview.Warning},
 		{"a lease of its own in kube-system", holding("app", "op", "kube-system", "coordination.k8s.io|leases|update|op"), "rbac-leases-system", preview.Info},
-	})
+	}
 }
 
 // Next to what rights reach stands what they destroy.
-func TestDestructionIsCritical(t *testing.T) {
+func TestDestructionIsCritical(t *testing.T) { testPrinciples(t, destructionIsCritical()) }
+
+func destructionIsCritical() []principle {
 	cleanup := func(kind, spec string) string {
 		return "{apiVersion: kyverno.io/v2, kind: " + kind + ", metadata: {name: c, namespace: NS}, spec: {schedule: '0 * * * *', match: {any: [{resources: {" + spec + "}}]}}}"
 	}
 	in := func(namespace, text string) string { return strings.ReplaceAll(text, ", namespace: NS", namespace) }
-	testPrinciples(t, []principle{
+	return []principle{
 		{"every namespace", holding("app", "op", "", "|namespaces|delete"), "rbac-namespaces-delete", preview.Critical},
 		{"every namespace at once", holding("app", "op", "", "|namespaces|deletecollection"), "rbac-namespaces-delete", preview.Critical},
 		{"a namespace of others by its name", holding("app", "op", "", "|namespaces|delete|payments"), "rbac-namespaces-delete", preview.Critical},
@@ -116,27 +123,33 @@ func TestDestructionIsCritical(t *testing.T) {
 		{"the order to delete pods that are done", in("", cleanup("ClusterCleanupPolicy", "kinds: [Pod, batch/v1/Job]")), "order-deletes", preview.Warning},
 		{"the order to delete Secrets of the release", in("", cleanup("ClusterCleanupPolicy", "kinds: [Secret], namespaces: [app]")), "order-deletes", preview.Warning},
 		{"the order in the release's namespace", in(", namespace: app", cleanup("CleanupPolicy", "kinds: [Secret]")), "order-deletes", preview.Warning},
-	})
+	}
 }
 
 // A kind is the package's own where something in it acts on it.
-func TestOwnKindsHaveAnActor(t *testing.T) {
+func TestOwnKindsHaveAnActor(t *testing.T) { testPrinciples(t, ownKindsHaveAnActor()) }
+
+func ownKindsHaveAnActor() []principle {
 	const fields = "versions: [{name: v1, schema: {openAPIV3Schema: {properties: {apiVersion: {}, kind: {}, metadata: {}, spec: {properties: {secretName: {}}}}}}}]"
 	certificates := strings.Replace(crdOf("cert-manager.io", "certificates"), "names: {plural: certificates}", "names: {plural: certificates, kind: Certificate}, "+fields, 1)
 	cleanups := strings.Replace(crdOf("kyverno.io", "clustercleanuppolicies"), "plural: clustercleanuppolicies", "plural: clustercleanuppolicies, kind: ClusterCleanupPolicy", 1)
 	order := "---\n{apiVersion: kyverno.io/v2, kind: ClusterCleanupPolicy, metadata: {name: c}, spec: {match: {any: [{resources: {kinds: [Secret]}}]}}}\n"
-	testPrinciples(t, []principle{
+	return []principle{
 		{"a definition of another operator", certificates, "crd-of-others", preview.Warning},
 		{"a definition of another operator that keeps no field", strings.Replace(certificates, "apiVersion: {}, kind: {}, metadata: {}, ", "", 1), "crd-of-others", preview.Critical},
 		{"that operator's own package", certificates + "---\n" + holding("app", "op", "", "cert-manager.io|certificates|patch"), "crd-of-others", ""},
 		{"a definition of the publisher's", crdOf("example.com", "things"), "crd-of-others", ""},
 		{"a copied definition excuses no order", cleanups + order, "order-deletes", preview.Critical},
 		{"the order in the operator's own package", cleanups + order + "---\n" + holding("app", "op", "", "kyverno.io|clustercleanuppolicies/status|update"), "order-deletes", ""},
-	})
+	}
 }
 
 // Orders are joined with where they point.
 func TestOrdersAreJoinedWithTheirTargets(t *testing.T) {
+	testPrinciples(t, ordersAreJoinedWithTheirTargets())
+}
+
+func ordersAreJoinedWithTheirTargets() []principle {
 	const (
 		token   = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 		outside = "---\n{apiVersion: external-secrets.io/v1, kind: ClusterSecretStore, metadata: {name: s}, spec: {provider: {webhook: {url: 'https://store.example.net/x'}}}}\n"
@@ -157,7 +170,7 @@ func TestOrdersAreJoinedWithTheirTargets(t *testing.T) {
 	volume := func(attributes string) string {
 		return pod("volumes: [{name: v, csi: {driver: csi.sharedresource.openshift.io, readOnly: true, volumeAttributes: {"+attributes+"}}}], ", "image: 'c@sha256:00'")
 	}
-	testPrinciples(t, []principle{
+	return []principle{
 		{"Secrets of kube-system to a store of the package", push("kube-system") + outside, "order-exports", preview.Critical},
 		{"Secrets of others to a store of the package", push("shop") + outside, "order-exports", preview.Critical},
 		{"Secrets of the release to it", push("app") + outside, "order-exports", preview.Warning},
@@ -178,11 +191,13 @@ func TestOrdersAreJoinedWithTheirTargets(t *testing.T) {
 		{"a Service of the release", virtual("web.app.svc.cluster.local"), "order-traffic", preview.Warning},
 		{"a Secret of another namespace", volume("sharedSecret: pull"), "pod-volume-address", preview.Critical},
 		{"a ConfigMap of another namespace", volume("sharedConfigMap: trust"), "pod-volume-address", preview.Warning},
-	})
+	}
 }
 
 // Code may come from a mutable place without a download.
-func TestCodeFromMutablePlaces(t *testing.T) {
+func TestCodeFromMutablePlaces(t *testing.T) { testPrinciples(t, codeFromMutablePlaces()) }
+
+func codeFromMutablePlaces() []principle {
 	const triggers = `[{"from": {"kind": "ImageStreamTag", "name": "web:latest"}, "fieldPath": "spec.template.spec.containers[0].image"PAUSED}]`
 	annotated := func(key, value string) string {
 		return strings.Replace(pod("", "image: 'c@sha256:00'"), "namespace: app}", "namespace: app, annotations: {"+key+": '"+value+"'}}", 1)
@@ -194,7 +209,7 @@ func TestCodeFromMutablePlaces(t *testing.T) {
 	copied := pod("volumes: [{name: v, emptyDir: {}}], initContainers: [{name: s, image: 'a.example.com/tool@sha256:00', command: [cp, /tool, /shared/tool], volumeMounts: [{name: v, mountPath: /shared}]}], ",
 		"image: 'c@sha256:00', command: [/shared/tool], volumeMounts: [{name: v, mountPath: /shared}]")
 	nfs := pod("volumes: [{name: v, nfs: {server: files.example.com, path: /}}], ", "image: 'c@sha256:00', command: [python, /jobs/main.py], volumeMounts: [{name: v, mountPath: /jobs}]")
-	testPrinciples(t, []principle{
+	return []principle{
 		{"a program that git-sync fetches", synced("command: [/code/run.sh]", "--ref=main"), "pod-volume-program", preview.Warning},
 		{"a script that it fetches", synced("command: [sh, -c, 'exec /code/current/run']", "--ref=main"), "pod-volume-program", preview.Warning},
 		{"by a variable", synced("env: [{name: DIR, value: /code}], command: [sh, -c], args: ['. $DIR/run']", "--ref=main"), "pod-volume-program", preview.Warning},
@@ -218,15 +233,17 @@ func TestCodeFromMutablePlaces(t *testing.T) {
 		{"a database without a password, within the cluster", served("ClusterIP", "env: [{name: ALLOW_EMPTY_PASSWORD, value: 'yes'}]"), "pod-open-server", preview.Warning},
 		{"a database without a password, for everyone", served("LoadBalancer", "env: [{name: ALLOW_EMPTY_PASSWORD, value: 'yes'}]"), "pod-open-server", preview.Warning},
 		{"a notebook with a token of a Secret", served("LoadBalancer", "env: [{name: JUPYTER_TOKEN, valueFrom: {secretKeyRef: {name: s, key: k}}}]"), "pod-open-server", ""},
-	})
+	}
 }
 
 // Who changes the definitions of orders has every order rewritten.
-func TestDefinitionsOfOrders(t *testing.T) {
+func TestDefinitionsOfOrders(t *testing.T) { testPrinciples(t, definitionsOfOrders()) }
+
+func definitionsOfOrders() []principle {
 	const crds = "apiextensions.k8s.io|customresourcedefinitions|"
 	run := "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: app, labels: {a: b}}, spec: {serviceAccountName: op, containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
 	service := "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {selector: {a: b}}}\n---\n"
-	testPrinciples(t, []principle{
+	return []principle{
 		{"with a Service that leads to its pods", run + service + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Critical},
 		{"with the right to make one", holding("app", "op", "", crds+"update") + granting("s", "app", "op", "app", "|services|create"), "rbac-crds-write", preview.Critical},
 		{"without a server", run + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Warning},
@@ -237,7 +254,7 @@ func TestDefinitionsOfOrders(t *testing.T) {
 		{"of its own kinds by name", run + service + holding("app", "op", "", crds+"patch|things.example.com"), "rbac-crds-write", preview.Warning},
 		{"only new ones", run + service + holding("app", "op", "", crds+"create"), "rbac-crds-write", preview.Warning},
 		{"in the hands of who enters its pods", run + service + holding("app", "op", "", crds+"patch") + holding("app", "web", "app", "|pods/exec|create"), "access-reach", preview.Critical},
-	})
+	}
 }
 
 // What honest packages do that resembles a danger is a warning at most.
@@ -279,4 +296,9 @@ func TestHonestPackagesAreNotCritical(t *testing.T) {
 			}
 		})
 	}
+}
+
+// principles are all of them, as rows for the matrix.
+func principles() []principle {
+	return slices.Concat(namespacesOfOthersCount(), namesThatAreTheTarget(), destructionIsCritical(), ownKindsHaveAnActor(), ordersAreJoinedWithTheirTargets(), codeFromMutablePlaces(), definitionsOfOrders())
 }
