@@ -61,6 +61,9 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	if plan.LacksLiveState() {
 		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
 	}
+	if by := plan.AppliedBy; by != nil {
+		return refusal(doing, "have "+by.Name()+" apply it; to take the release over, preview with --adopt", "it is a plan of what "+by.Name()+" applies, and not this program")
+	}
 	want, what := plan.Digest, "plan"
 	switch approval.How {
 	case record.ApprovedByContent:

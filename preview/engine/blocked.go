@@ -69,6 +69,10 @@ func ofRelease(c remedy.Case, owner Owner) preview.Obstacle {
 // over.
 func adoptable(p *preview.Plan, o *preview.Object) preview.Obstacle {
 	why := "exists and is not part of this release"
+	if name := preview.MarkValue(o.LiveBody, "meta.helm.sh/release-name"); name != "" {
+		release := preview.Release{Name: name, Namespace: preview.MarkValue(o.LiveBody, "meta.helm.sh/release-namespace")}
+		return remedy.Obstacle(remedy.OfHelm, "belongs to Helm release "+name, remedy.Case{Plan: p, Object: o, ID: o.ID, Release: release})
+	}
 	found := recordedOwner(recordSearch{p}, o.ID)
 	if found.State == ownerGone && found.Release.Name == p.Release.Name && p.Base.Revision > 0 {
 		why = "has the name of this release in the label " + preview.LabelRelease + ", and no release has the set in its label " + preview.LabelPartOf + ", which was changed or is that of an earlier release of the name"

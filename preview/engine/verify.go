@@ -214,10 +214,16 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {
 		return tamperedError(err.Error())
 	}
-	if what := preview.ReservedInMember(sealed, p.Release); what != "" {
-		return tamperedError("object " + o.ID + " carries " + what + ", which only an installer may set")
+	reserved := preview.ReservedInMember(sealed, p.Release)
+	if p.AppliedBy != nil {
+		reserved = preview.Reserved(sealed)
 	}
-	preview.Mark(sealed, p.Release)
+	if reserved != "" {
+		return tamperedError("object " + o.ID + " carries " + reserved + ", which only an installer may set")
+	}
+	if p.AppliedBy == nil {
+		preview.Mark(sealed, p.Release)
+	}
 	if !reflect.DeepEqual(sealed, o.Planned) {
 		return tamperedError("object " + o.ID + " is not in the form that is sealed")
 	}

@@ -37,8 +37,10 @@ const (
 	OtherTool
 	// Irreplaceable is that an immutable field changes, and the object holds data.
 	Irreplaceable
-	// Unowned is that it exists and is not part of the release.
+	// Unowned is that it exists and is not part of the release, OfHelm that a Helm release
+	// has it.
 	Unowned
+	OfHelm
 	// Contested is that another field manager has set a field.
 	Contested
 	// NotServed is that the cluster does not serve its kind.
@@ -130,9 +132,16 @@ var rows = [causes]row{
 		return "delete the object, or let the tool take it over; what marks it: " + c.kubectl("kubectl get "+commandline.KubectlArgument(c.Object.Ref())+" -o yaml --show-managed-fields"), nil
 	},
 	ApplierFails: func(c Case) (string, []string) { return applierFails(c) },
-	Unowned:      func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
-	Contested:    contested,
-	NotServed:    notServed,
+	OfHelm: func(c Case) (string, []string) {
+		show := commandline.Add(commandline.Operator("preview", c.Plan.Request.Reference, c.Release.Name, "-n", c.Release.Namespace), c.flags()...)
+		if c.Plan.Request.File != "" {
+			show = commandline.Add(commandline.Operator("preview", "-f", c.Plan.Request.File), c.flags()...)
+		}
+		return "upgrade it with helm, which this previews: " + show + "; or plan with --adopt to take it over", []string{adopt}
+	},
+	Unowned:   func(Case) (string, []string) { return "plan with --adopt to take it over", []string{adopt} },
+	Contested: contested,
+	NotServed: notServed,
 	OtherVersion: func(c Case) (string, []string) {
 		to := commandline.Add(commandline.Operator("upgrade", c.Plan.Release.Name, "REF", "-n", c.Plan.Release.Namespace), c.flags()...)
 		if c.Plan.Request.Action == preview.RequestRollback {
@@ -191,7 +200,7 @@ func contested(c Case) (string, []string) {
 	leaves := len(c.Object.UnsettledBy(preview.ConflictsLeave)) == 0
 	switch {
 	case c.Plan.AppliedBy != nil:
-		return "have the tool overwrite it (helm upgrade and kubectl apply --server-side: --force-conflicts), which " + commandline.Join(take...) + " shows, or settle it there", take
+		return "have the tool take it over, which " + commandline.Join(take...) + " shows, or settle it there", take
 	case c.Object.ContestsCA() && leaves:
 		return "plan with " + commandline.Join(leave...) + ": the live caBundle stays", leave
 	case c.Object.ContestsCA():

@@ -113,6 +113,8 @@ func appliedNotes(p *preview.Plan) []string {
 	switch {
 	case nothingToDo(p):
 		how = "The cluster is as " + a.Name() + " would leave it"
+	case ownCommand(p) != "":
+		how += ", with this command"
 	case a.Object != "":
 		how += ", once " + preview.IDPlace(a.Object) + " and its source have what was reviewed"
 	}
@@ -134,12 +136,15 @@ const takeOverText = "To take the release over with this program instead:"
 // takeOver returns the command that previews the plan of this program for a release of
 // another tool.
 func takeOver(p *preview.Plan) string {
-	words := []string{"preview", p.Request.Reference, p.Release.Name}
-	if p.Request.File != "" {
-		words = []string{"preview", "-f", p.Request.File}
-		if p.Request.FileRequest != "" {
-			words = append(words, "--request", p.Request.FileRequest)
-		}
+	words := []string{"kubectl", "operator", "preview"}
+	switch {
+	case p.Request.File == "":
+		words = append(words, p.Request.Reference, p.Release.Name)
+	case p.Request.FileRequest != "":
+		words = append(words, "-f", p.Request.File, "--request", p.Request.FileRequest)
+	default:
+		words = append(words, "-f", p.Request.File)
 	}
-	return commandline.OfPlan(p, commandline.Operator(append(words, "-n", p.Release.Namespace, "--adopt")...))
+	words = append(words, "-n", p.Release.Namespace, "--adopt")
+	return commandline.Join(append(words, repeated(p, words, nil)...)...)
 }

@@ -115,6 +115,9 @@ var makers = map[string][2]string{
 	"preview/remedy invalid":                             {"TestClusterSharedScripts"}, // port-protocol.txtar
 	"preview/remedy contested":                           {noCommandOfOurs},            // kubectl edit asks a person
 	"preview/remedy misfit":                              {ofRefusals, "an object that does not fit its schema"},
+	"preview/remedy OfHelm":                              {ofRefusals, "an install of what Helm owns"},
+	"preview/report ownCommand":                          {noCommandOfOurs},
+	"preview/report takeOver":                            {ofRefusals, "a release that Helm owns"},
 	"preview/report Command":                             {ofInstalls},
 	"preview/report ResumeCommand":                       {ofRefusals, "a rollout that is not over in time"},
 	"preview/report ReviewCommand":                       {ofReviews},

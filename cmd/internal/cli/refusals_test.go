@@ -237,6 +237,19 @@ func refusals() []refusal {
 			then: `kubectl $C patch pvc data -n NS --type=merge -p '{"metadata":{"finalizers":null}}'; kubectl operator install ./claim2 web -n NS $C --yes --no-wait`,
 		},
 		{
+			name:   "a release that Helm owns",
+			before: `"$HELM" install web ./chart -n NS --create-namespace --kube-context kubectl-operator-sandbox`,
+			line:   `kubectl operator preview ./chart web -n NS $C`,
+			says:   `with this program instead: (kubectl operator preview .*?--context=\S+)`, shows: `\^ 1 adopt`,
+			then: `kubectl operator preview ./chart web -n NS $C | grep -q 'APPLIED BY HELM'`,
+		},
+		{
+			name:   "an install of what Helm owns",
+			before: `"$HELM" install web ./chart -n NS --create-namespace --kube-context kubectl-operator-sandbox`,
+			line:   `kubectl operator install ./chart web -n NS $C --yes`,
+			says:   `belongs to Helm release web; upgrade it with helm, which this previews: (kubectl operator preview .*?--context=\S+?);`, shows: `applied by  Helm`,
+		},
+		{
 			name: "an object that does not fit its schema",
 			line: `kubectl operator preview ./misfit web -n NS $C`,
 			says: `what its fields take: (kubectl explain .*?--context=\S+)`, shows: `targetPort`,
@@ -443,7 +456,7 @@ func TestClusterCommandsOfRefusals(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "the commands of refusals")
 	p := newPrinting(t, elsewhere(t, sandboxtest.Borrow(t).Kubeconfig()))
-	p.env = append(p.env, "KUBECTL="+sandboxtest.Kubectl(t), "C=--context=kubectl-operator-sandbox")
+	p.env = append(p.env, "KUBECTL="+sandboxtest.Kubectl(t), "HELM="+filepath.Join(root(t), "bin", "helm"), "C=--context=kubectl-operator-sandbox")
 	for name, text := range refusalFiles {
 		p.write(name, text)
 	}
