@@ -180,6 +180,10 @@ type Source struct {
 	Verification *Verification `json:"verification,omitempty"`
 }
 
+// SourceInstalled is the kind of the source of content that another tool keeps of what it
+// installed.
+const SourceInstalled = "installed"
+
 // ResolutionStep is one step from the reference to the source, such as the
 // catalog that named it.
 type ResolutionStep struct {

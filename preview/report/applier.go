@@ -124,7 +124,7 @@ func appliedNotes(p *preview.Plan) []string {
 // ownCommand returns the command of the tool that applies the plan; empty if a controller
 // does, or if nothing changes.
 func ownCommand(p *preview.Plan) string {
-	if p.AppliedBy.Tool != preview.ApplierHelm || nothingToDo(p) || p.Request.File != "" {
+	if p.AppliedBy.Tool != preview.ApplierHelm || nothingToDo(p) || p.Request.File != "" || showsInstalled(p) {
 		return ""
 	}
 	return commandline.Join("helm", "upgrade", "--install", p.Release.Name, p.Request.Reference, "-n", p.Release.Namespace)
@@ -136,15 +136,35 @@ const takeOverText = "To take the release over with this program instead:"
 // takeOver returns the command that previews the plan of this program for a release of
 // another tool.
 func takeOver(p *preview.Plan) string {
+	words := append(previewWords(p), "--adopt")
+	return commandline.Join(append(words, repeated(p, words, nil)...)...)
+}
+
+// previewWords returns the words of the command that made the preview. What is installed
+// has no reference.
+func previewWords(p *preview.Plan) []string {
 	words := []string{"kubectl", "operator", "preview"}
 	switch {
-	case p.Request.File == "":
-		words = append(words, p.Request.Reference, p.Release.Name)
 	case p.Request.FileRequest != "":
 		words = append(words, "-f", p.Request.File, "--request", p.Request.FileRequest)
-	default:
+	case p.Request.File != "":
 		words = append(words, "-f", p.Request.File)
+	case showsInstalled(p):
+		words = append(words, "REF", p.Release.Name)
+	default:
+		words = append(words, p.Request.Reference, p.Release.Name)
 	}
-	words = append(words, "-n", p.Release.Namespace, "--adopt")
-	return commandline.Join(append(words, repeated(p, words, nil)...)...)
+	return append(words, "-n", p.Release.Namespace)
+}
+
+// showsInstalled reports whether the content of the plan is what is installed.
+func showsInstalled(p *preview.Plan) bool {
+	for i := range p.Packages {
+		for _, source := range p.Packages[i].Sources {
+			if source.Kind == preview.SourceInstalled {
+				return true
+			}
+		}
+	}
+	return false
 }

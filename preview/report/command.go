@@ -46,6 +46,13 @@ func ResumeCommand(p *preview.Plan, digest string) string {
 // anything. settings are flags that override those of the plan; the result is empty if
 // a saved plan holds the settings, which no flag can override.
 func ReviewCommand(p *preview.Plan, settings ...string) string {
+	if p.AppliedBy != nil {
+		asked := previewWords(p)
+		if showsInstalled(p) {
+			asked = []string{"kubectl", "operator", "preview", p.Release.Name, "-n", p.Release.Namespace}
+		}
+		return commandline.Join(slices.Concat(asked, repeated(p, asked, nil), settings)...)
+	}
 	asked, approval := commandWords(p)
 	fromFile := approval[0] == planFlag && !unrepeatable(p)
 	switch {

@@ -289,9 +289,11 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	if err := p.printAll(ctx, all, form.Name); err != nil || form.Aside {
 		return err
 	}
-	bad, obstacles, changes := 0, 0, false
+	bad, obstacles, changes, above := 0, 0, false, ""
 	for _, r := range all {
-		obstacles += r.Plan.Verdict.Count()
+		if n := r.Plan.Verdict.Count(); n > 0 {
+			obstacles, above = obstacles+n, report.ObstacleTitle(r.Plan)
+		}
 		bad += countAtLeast(r.Plan, doc.failOn)
 		changes = changes || r.Plan.Changes() || r.SetChanges()
 	}
@@ -299,7 +301,7 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	case bad > 0:
 		return refuse(fmt.Sprintf("--fail-on %s: %d findings are at least that", doc.failOn, bad), "see them above")
 	case doc.detailedExitcode && obstacles > 0:
-		return refuse(fmt.Sprintf("the plan cannot be applied, for %s", preview.Plural(obstacles, "reason")), "see CANNOT BE APPLIED above")
+		return refuse(fmt.Sprintf("the plan cannot be applied, for %s", preview.Plural(obstacles, "reason")), "see "+above+" above")
 	case doc.detailedExitcode && changes:
 		return &silentExit{exitDeclined}
 	}

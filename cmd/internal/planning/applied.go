@@ -1,13 +1,19 @@
 package planning
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/applier"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
+	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 // AppliedByOwner stands for the owner of a release in the cluster, in --applied-by.
@@ -40,6 +46,48 @@ func (out *Resolution) appliedBy(by *applier.Found) {
 	if out.by = by; by != nil && len(out.params.Values) == 0 && by.Values != nil {
 		out.params.Values = by.Values
 	}
+}
+
+// planInstalled returns the plan of what another tool installed as the release that want
+// names in place of a reference: it shows what is installed, and what was changed since.
+// It is nil if there is no such release.
+func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+	if !p.LooksOnly || p.Read.Offline || want.File != nil || want.Name != "" || !ref.IsName(want.Text) || want.resolve.Version+want.resolve.Channel != "" {
+		return nil, nil
+	}
+	if _, err := p.Connect(ctx); err != nil {
+		return nil, err
+	}
+	release := preview.Release{Name: want.Text, Namespace: cmp.Or(p.namespaceFor(want), "default")}
+	by, err := applier.FindHelm(ctx, p.cluster, release, false)
+	if by == nil || preview.ReasonOf(err) == preview.ReasonForbidden {
+		return nil, nil // a package of that name may be meant
+	}
+	if err != nil {
+		return nil, err
+	}
+	var objects []format.RenderedObject
+	hash := sha256.New()
+	for _, item := range by.Earlier {
+		objects = append(objects, format.RenderedObject{Body: item.Body})
+		data, err := preview.Canonical(item.Body)
+		if err != nil {
+			return nil, err
+		}
+		hash.Write(data)
+	}
+	source := preview.Source{Kind: preview.SourceInstalled, Reference: release.Namespace + "/" + release.Name, Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
+	content, err := planned.Prepare(release, planned.Material{
+		Info: format.Info{Package: by.Installed[0].Name, Version: by.Installed[0].Version, Format: helm.Name}, Output: &format.Output{Objects: objects},
+		Values: by.Values, SecretValues: true, Sources: []preview.Source{source}, Mark: by.Mark,
+	})
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(release, nil)
+	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, Action: preview.RequestUpgrade}
+	setApplier(by, &opts)
+	return p.Judge(engine.Build(ctx, []planned.Content{content}, p.cluster, opts))
 }
 
 // setApplier sets what the options of a plan take from the tool that applies it.

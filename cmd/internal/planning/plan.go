@@ -123,6 +123,9 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	case len(want.sections) > 0:
 		return p.sections(ctx, want, progress)
 	}
+	if installed, err := p.planInstalled(ctx, want, progress); installed != nil || err != nil {
+		return installed, err
+	}
 	with, want, stored, err := p.startEarly(ctx, want)
 	if err != nil {
 		return nil, err
