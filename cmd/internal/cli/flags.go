@@ -443,6 +443,8 @@ func (f *ownerFlags) check(planned, offline bool) error {
 	case f.given == nil: // a command without them
 	case !slices.Contains(f.choices, f.options.Conflicts):
 		return usagef("--conflicts %s: want %s", f.options.Conflicts, strings.Join(f.choices[:len(f.choices)-1], ", ")+" or "+f.choices[len(f.choices)-1])
+	case f.options.AppliedBy != "" && !slices.Contains(planning.Appliers(), f.options.AppliedBy):
+		return usagef("--applied-by %s: want %s", f.options.AppliedBy, report.OneOf(planning.Appliers()))
 	case !slices.Contains(failureChoices, f.options.OnFailure):
 		return usagef("--on-failure %s: want stop or rollback", f.options.OnFailure)
 	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict") || f.given("on-failure")):

@@ -251,7 +251,8 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"imageindex": imageIndexCommand,
 		"catalog":    catalogCommand,
 		"publish":    publishCommand,
-		"kubectl":    kubectlCommand(t),
+		"kubectl":    programCommand(t, sandboxtest.Kubectl),
+		"helm":       programCommand(t, func(t testing.TB) string { return filepath.Join(root(t), "bin", "helm") }),
 		"agecert":    ageCertCommand(t),
 		"trusted":    trustedCommand(t),
 
@@ -411,11 +412,12 @@ func pushCatalog(ctx context.Context, registry, bundles, catalog, to string) err
 }
 
 // kubectl runs the kubectl that is built together with the control plane.
-func kubectlCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+func programCommand(t testing.TB, path func(testing.TB) string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		err := ts.Exec(sandboxtest.Kubectl(t), args...)
+		program := path(t)
+		err := ts.Exec(program, args...)
 		if (err != nil) != neg {
-			ts.Fatalf("kubectl %v: %v", args, err)
+			ts.Fatalf("%s %v: %v", filepath.Base(program), args, err)
 		}
 	}
 }
