@@ -106,4 +106,11 @@
 // name, platform, path, mode and sha256 of each file, configuration and objects, and
 // not where they are installed or from which address they came. A restart of the host
 // is an annotation of its pod template that holds the content digest.
+//
+// # 8 Plans of other tools
+//
+// A plan with an [Applier] is of what another tool does with the content. Objects have that
+// tool's marks in place of this program's labels, so that the content digest is that of the
+// tool; what it applied before decides which live objects are members. It is approved by
+// nothing and never applied.
 package preview

@@ -16,7 +16,7 @@ var scopes = of(map[Scope][]string{
 	None: {
 		// The plan says them, and its command has them as they were decided.
 		"namespace", "filename", "request", "catalog", "channel", "version", "format", "path", "platform", "install-mode", "watch-namespace",
-		"certs", "kube-version", "pin-images", "cloud-policy", "conflicts", "adopt", "strict", "on-failure", "include-crds", "include-namespaces",
+		"certs", "kube-version", "pin-images", "cloud-policy", "conflicts", "adopt", "applied-by", "strict", "on-failure", "include-crds", "include-namespaces",
 		"read-only", "offline", "to", "keep", "location", "config", "mode", "revision",
 		// How a plan is approved, saved or opened.
 		"yes", "approve", "accept", "ruleset", "plan", "approvers", "require-approvals", "key", "plan-identity", "plan-recipient",

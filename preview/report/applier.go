@@ -137,7 +137,12 @@ const takeOverText = "To take the release over with this program instead:"
 // another tool.
 func takeOver(p *preview.Plan) string {
 	words := append(previewWords(p), "--adopt")
-	return commandline.Join(append(words, repeated(p, words, nil)...)...)
+	for _, flag := range repeated(p, words, nil) {
+		if !strings.HasPrefix(flag, "--applied-by=") {
+			words = append(words, flag)
+		}
+	}
+	return commandline.Join(words...)
 }
 
 // previewWords returns the words of the command that made the preview. What is installed

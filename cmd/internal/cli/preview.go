@@ -50,6 +50,9 @@ it hands over, what is risky. Nothing is written to the cluster. With --offline
 no cluster is contacted, and the plan is the one for an empty cluster; references
 that were resolved before come from the cache, and only others are fetched.
 
+What another tool installed, such as Helm or Flux, is planned as that tool applies
+it: see kubectl operator help owners. NAME alone shows what it installed.
+
 What the user may not read is left open, with the right that would show it; who may
 write none of the objects gets the plan of --read-only get. -o reviewer-role prints
 the roles that show all of it.
@@ -78,6 +81,10 @@ const previewExamples = `  # The review as Markdown, and the plan to apply later
   # A bump of a HelmRelease, and the file with what was reviewed
   kubectl operator preview -f podinfo.yaml -o markdown
   kubectl operator preview -f podinfo.yaml -o request
+
+  # A bump of what Helm installed as web, and what is installed now
+  kubectl operator preview ./web-1.1.0.tgz web -n shop
+  kubectl operator preview web -n shop
 
   # Look around in it on the screen
   kubectl operator preview ./bundle --tui

@@ -22,7 +22,7 @@ func flagGroups() []flagGroup {
 			"reset-options values-from-defaults pin-images platform config mode location lock update-lock credential-env to include-crds include-namespaces keep against via"},
 		{"Review flags:", "with-long-description preview tui offline read-only output for report policy fail-on detailed-exitcode out expires plaintext-secrets plan-recipient revision sample"},
 		{"Approval flags:", "yes approve ruleset accept plan plan-identity require-approvals approvers key"},
-		{"Apply flags:", "conflicts adopt strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key record-approvers"},
+		{"Apply flags:", "conflicts adopt applied-by strict on-failure rollout-timeout stage-timeout no-wait health-check receipt history-max record-key record-approvers"},
 		{"Registry flags:", "registry-config pull-secret plain-http insecure-registry ca-file allow-private-address allow-cross-namespace-secrets cache-dir"},
 		{"Signature flags:", "verify verify-key certificate-identity certificate-oidc-issuer trusted-root"},
 		{"Other flags:", "all-namespaces watch priority detach port from help"},
