@@ -184,10 +184,17 @@ func (b *batch) fault(r sandboxtest.Request) sandboxtest.Fault {
 	o := b.objectAt(r.Path)
 	write := o != nil && r.Persists()
 	if write {
-		b.written[o.ID+"/asked"] = &install.WrittenObject{Before: o.LiveBody}
 		if b.sent++; b.sent == b.at {
 			b.begin()
 		}
+		before := o.LiveBody
+		if b.disturbed[o.ID] { // a write is repeated on an edit that leaves what was reviewed
+			var err error
+			if before, err = b.w.Get(context.Background(), o.Ref()); err != nil {
+				b.find("reading %s: %v", o.ID, err)
+			}
+		}
+		b.written[o.ID+"/asked"] = &install.WrittenObject{Before: before}
 	}
 	if b.begun.IsZero() {
 		return sandboxtest.Fault{}
