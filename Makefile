@@ -193,7 +193,7 @@ race: sandbox kubectl ## tests of the engine, of installing, of the client and o
 # What happens in a run follows from its number, so a failure names what to look
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
-soak: sandbox kubectl helm ## every danger in every disguise and package, every leaf of every kind, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
+soak: sandbox kubectl helm ## every danger in every disguise and package, every leaf of every kind, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, two users against each other, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run 'TestSlowDangers|TestSlowSignsOfCode' ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=8 $(SOAK) -run TestSlowMatrix ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run TestClusterMatrix ./preview/risk
@@ -206,6 +206,7 @@ soak: sandbox kubectl helm ## every danger in every disguise and package, every 
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'FuzzPlanTexts|TestSlowCommandsOfTheScreen' ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterBatches' ./install
+	KUBECTL_OPERATOR_SOAK_RUNS=150 $(SOAK) -run 'TestClusterTwoActors' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestCluster(EveryWriteMayFail|EveryDrift|UndoSurvives|InstallerRole|ManyObjects)' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestClusterRandomDisturbances/outages' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
