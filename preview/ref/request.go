@@ -60,6 +60,9 @@ type Request struct {
 
 	// ArgoHooks says that Argo CD's hooks among the objects run as such.
 	ArgoHooks bool
+	// ChartDigest says that the artifact's digest becomes part of the chart's version, as
+	// Flux does with a chart of an OCIRepository.
+	ChartDigest bool
 	// NoHooks says that hooks of a chart are left out.
 	NoHooks bool
 	// OneNamespace says that objects which name another namespace go to the release's.

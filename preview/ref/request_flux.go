@@ -127,7 +127,7 @@ func (r *reader) fluxChart(v field) {
 }
 
 // fluxChartRef reads the field chartRef of a HelmRelease, which refers to an
-// OCIRepository.
+// OCIRepository. Charts of a HelmRepository keep their version, also in OCI registries.
 func (r *reader) fluxChartRef(v field) {
 	namespace := v.At("namespace").Text()
 	if namespace == "" {
@@ -137,6 +137,7 @@ func (r *reader) fluxChartRef(v field) {
 		return
 	}
 	if s := r.fluxSource("OCIRepository", namespace, v.At("name").Need()); s != nil {
+		r.ChartDigest = true
 		s.ociRepository()
 	}
 }

@@ -17,6 +17,7 @@ type Part struct {
 	Files       map[string]string // in place of FS: files by their paths
 	Subdir      string            // what is taken of it; empty is all
 	Destination string            // where it goes to; empty is the root
+	Over        bool              // its files replace those of the parts before it
 }
 
 // Compose returns content with each part at its destination. A file in two parts, or a
@@ -56,7 +57,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 			if err := errors.Join(l.CheckPath(to), left.Take(to, int64(len(data)))); err != nil {
 				return err
 			}
-			if other := from[t.InTheWay(to)]; other != "" {
+			if other := from[t.InTheWay(to)]; other != "" && !p.Over {
 				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", bounded.Quote(to), other)
 			}
 			t.Put(to, data, 0)

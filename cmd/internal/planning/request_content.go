@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/assignment"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -47,21 +48,53 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 		parts = append(parts, source.Part{Name: request.Object, Files: request.Files})
 	}
 	if p := parts[0]; len(parts) > 1 || p.Subdir != "" || p.Destination != "" {
-		whole, err := source.Compose(parts...)
-		if err != nil {
-			return fmt.Errorf("putting the sources of %s together: %w", request.Object, err)
+		if err := out.compose(request.Object, parts...); err != nil {
+			return err
 		}
-		content := *out.content.Content
-		content.FS = whole
-		out.content.Content = &content
 	}
 	if err := out.kustomized(request); err != nil {
 		return err
+	}
+	if err := out.chartDigest(request); err != nil {
+		return aboutObject(request.Object, err)
 	}
 	if err := r.selected(ctx, want.File, out); err != nil {
 		return err
 	}
 	return out.valuesFiles(request)
+}
+
+// chartDigest makes the artifact's digest a part of the chart's version, if the request's
+// kind does so: templates read it.
+func (out *Resolution) chartDigest(request *ref.Request) error {
+	if !request.ChartDigest {
+		return nil
+	}
+	chosen, err := ref.Parse(out.content.Source.Reference)
+	if err != nil {
+		return err
+	}
+	tag := ""
+	if !strings.Contains(chosen.Image, "@") {
+		_, tag, _ = strings.Cut(path.Base(chosen.Image), ":")
+	}
+	files, err := helm.ChartWithDigest(out.content.FS, tag, out.content.Source.Digest)
+	if err != nil || files == nil {
+		return err
+	}
+	return out.compose(request.Object, source.Part{Name: request.Object, FS: out.content.FS}, source.Part{Name: request.Object, Files: files, Over: true})
+}
+
+// compose takes the composed parts as the content.
+func (out *Resolution) compose(object string, parts ...source.Part) error {
+	whole, err := source.Compose(parts...)
+	if err != nil {
+		return fmt.Errorf("putting the sources of %s together: %w", object, err)
+	}
+	content := *out.content.Content
+	content.FS = whole
+	out.content.Content = &content
+	return nil
 }
 
 // selected restricts the content to the files that the request chooses, if it does.
@@ -76,14 +109,7 @@ func (r *Resolver) selected(ctx context.Context, file *RequestFile, out *Resolut
 	case files == nil:
 		return r.surrounded(ctx, file, out)
 	}
-	whole, err := source.Compose(source.Part{Name: file.Object, Files: files})
-	if err != nil {
-		return aboutObject(file.Object, err)
-	}
-	content := *out.content.Content
-	content.FS = whole
-	out.content.Content = &content
-	return nil
+	return out.compose(file.Object, source.Part{Name: file.Object, Files: files})
 }
 
 // kustomized adds the kustomization.yaml that Flux or Argo CD would generate,
@@ -104,17 +130,10 @@ func (out *Resolution) kustomized(request *ref.Request) error {
 	if err != nil {
 		return err
 	}
-	whole, err := source.Compose(
-		source.Part{Name: request.Object, FS: out.content.FS},
+	return out.compose(
+		request.Object, source.Part{Name: request.Object, FS: out.content.FS},
 		source.Part{Name: request.Object, Files: map[string]string{path.Join(dir, "kustomization.yaml"): string(text)}},
 	)
-	if err != nil {
-		return fmt.Errorf("putting the sources of %s together: %w", request.Object, err)
-	}
-	content := *out.content.Content
-	content.FS = whole
-	out.content.Content = &content
-	return nil
 }
 
 // kustomizationOf returns the resources of the kustomization that Flux

@@ -168,3 +168,52 @@ func TestASecretValueIsNotWrittenBack(t *testing.T) {
 		t.Error("a file was written")
 	}
 }
+
+// helm-controller appends the digest of an OCIRepository's artifact to the chart's version,
+// which templates put into labels; not so with a HelmRepository, also of type oci.
+func TestAChartOfAnOCIRepositoryHasTheDigestInItsVersion(t *testing.T) {
+	registry := sourcetest.Plain(t)
+	chart := func(tag, version string) string {
+		return registry.Chart(t, "charts/demo", tag, sourcetest.Tar(t,
+			sourcetest.File("demo/Chart.yaml", "apiVersion: v2\nname: demo\nversion: "+version+"\nappVersion: 1.10\n"),
+			sourcetest.File("demo/templates/cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: demo}\ndata: {chart: '{{ .Chart.Version }} of {{ .Chart.AppVersion }}'}\n")))
+	}
+	digests := map[string]string{}
+	for tag, version := range map[string]string{"1.2.3": "1.2.3", "1.3.0_build.5": "1.3.0+build.5", "latest": "v1.4", "1.9.9": "1.9.8", "text": "none"} {
+		digests[tag] = chart(tag, version)
+	}
+	oci := "kind: OCIRepository\nspec:\n  url: oci://" + registry.Host + "/charts/demo\n  ref: "
+	for _, test := range []struct{ source, tag, want string }{
+		{oci + "{tag: 1.2.3}", "1.2.3", "1.2.3+DIGEST of 1.1"},
+		{oci + "{digest: '" + digests["1.2.3"] + "'}", "1.2.3", "1.2.3+DIGEST of 1.1"},
+		{oci + "{semver: ~1.2}", "1.2.3", "1.2.3+DIGEST of 1.1"},
+		{oci + "{tag: 1.3.0_build.5}", "1.3.0_build.5", "1.3.0+DIGEST of 1.1"},
+		{oci + "{tag: latest}", "latest", "1.4.0+DIGEST of 1.1"},
+		{oci + "{tag: 1.9.9}", "1.9.9", "Flux refuses tag 1.9.9 of chart demo 1.9.8"},
+		{oci + "{tag: text}", "text", `Flux refuses the version "none" of the chart`},
+		{"kind: HelmRepository\nspec: {type: oci, url: oci://" + registry.Host + "/charts}", "1.2.3", "1.2.3 of 1.1"},
+	} {
+		p := offline(t, config.Config{})
+		p.Source.PlainHTTP = true
+		spec := "chartRef: {kind: OCIRepository, name: demo}"
+		if strings.HasPrefix(test.source, "kind: HelmRepository") {
+			spec = "chart: {spec: {chart: demo, version: 1.2.3, sourceRef: {kind: HelmRepository, name: demo}}}"
+		}
+		request, err := readRequest(t, p, "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: shop}\nspec: {"+spec+
+			"}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nmetadata: {name: demo, namespace: shop}\n"+test.source+"\n", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := p.Plan(t.Context(), request, nil)
+		if err != nil {
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: %v", test.source, err)
+			}
+			continue
+		}
+		want := strings.Replace(test.want, "DIGEST", strings.TrimPrefix(digests[test.tag], "sha256:")[:12], 1)
+		if got := preview.String(plan.Object("core/ConfigMap/shop/demo").Planned, "data", "chart"); got != want {
+			t.Errorf("%s: templates read %s, want %s", test.source, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package helm
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/ignore"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -51,6 +53,7 @@ func chartRoot(content fs.FS) (string, error) {
 type metadata struct {
 	name, version, kind string
 	deprecated          bool
+	doc                 map[string]any // all of it
 }
 
 // readMetadata reads Chart.yaml, which must have a name and a version. Helm's own
@@ -71,7 +74,7 @@ func readMetadata(content fs.FS, name string) (metadata, error) {
 	if !ok {
 		return metadata{}, fmt.Errorf("%s: want a mapping", name)
 	}
-	m := metadata{name: preview.String(doc, "name"), version: preview.String(doc, "version"), kind: preview.String(doc, "type")}
+	m := metadata{name: preview.String(doc, "name"), version: preview.String(doc, "version"), kind: preview.String(doc, "type"), doc: doc}
 	m.deprecated, _ = doc["deprecated"].(bool)
 	switch {
 	case m.name == "":
@@ -80,6 +83,37 @@ func readMetadata(content fs.FS, name string) (metadata, error) {
 		return metadata{}, fmt.Errorf("%s: it has no version", name)
 	}
 	return m, nil
+}
+
+// ChartWithDigest returns a chart's Chart.yaml, by its name, with the first twelve digits of
+// a digest as metadata of the version, as Flux's helm-controller makes it of a chart from an
+// OCIRepository. As there, a tag that is a version has to be the chart's. It returns nil
+// for content that is no chart.
+func ChartWithDigest(content fs.FS, tag, digest string) (map[string]string, error) {
+	root, err := chartRoot(content)
+	if err != nil || root == "" {
+		return nil, err
+	}
+	name := path.Join(root, chartFile)
+	is, err := readMetadata(content, name)
+	if err != nil {
+		return nil, err
+	}
+	version, err := semver.NewVersion(is.version)
+	if err != nil {
+		return nil, fmt.Errorf("Flux refuses the version %.100q of the chart; want one such as 1.2.3", is.version)
+	}
+	if tagged, err := semver.NewVersion(strings.ReplaceAll(tag, "_", "+")); err == nil && !tagged.Equal(version) {
+		return nil, fmt.Errorf("Flux refuses tag %s of chart %s %.100s, which is another version; push the chart with the tag of its version", tag, is.name, is.version)
+	}
+	_, hex, _ := strings.Cut(digest, ":")
+	with, err := version.SetMetadata(hex[:min(len(hex), 12)])
+	if err != nil {
+		return nil, err
+	}
+	is.doc["version"] = with.String()
+	text, err := json.Marshal(is.doc)
+	return map[string]string{name: string(text)}, err
 }
 
 // file is one file of a chart, its name relative to the chart.
