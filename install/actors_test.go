@@ -220,6 +220,7 @@ func (s *stage) judge(round int, acting []*trial) {
 	events := make([][]sandbox.AuditEvent, len(acting))
 	for i, tr := range acting {
 		events[i] = sandboxtest.Mutations(s.t, s.sandbox, tr.user)
+		s.wrote[tr.plan.Digest] = append(s.wrote[tr.plan.Digest], events[i]...)
 	}
 	for i, tr := range acting {
 		s.ends[tr.end()]++
@@ -243,13 +244,12 @@ func (s *stage) judge(round int, acting []*trial) {
 		}
 		s.writes += tr.judgePlanned(events[i])
 		judged := events[i]
-		if earlier := s.wrote[tr.plan.Digest]; len(earlier) > 0 && (tr.err == nil || install.KindOf(tr.err) != install.Refused && install.KindOf(tr.err) != install.NotStarted) {
+		if done := s.wrote[tr.plan.Digest]; len(done) > len(judged) && (tr.err == nil || install.KindOf(tr.err) == install.Failed || install.KindOf(tr.err) == install.Interrupted) {
+			judged = done // what other runs of the plan did counts
 			for id := range s.disturbed {
 				tr.edited[id], tr.disturbed[id] = true, true // perhaps between the runs
 			}
-			judged = append(slices.Clone(earlier), judged...)
 		}
-		s.wrote[tr.plan.Digest] = append(s.wrote[tr.plan.Digest], events[i]...)
 		if undone := stored != nil && stored.Undoes != nil && stored.Undoes.Digest == tr.plan.Digest; !undone {
 			tr.judge(judged)
 		}
