@@ -50,6 +50,7 @@ type Reference struct {
 	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both; HOST/REPO with a range over its tags
 	Path    string // KindDirectory, KindLayout, local KindArchive: as typed, not made absolute
 	Layer   string // KindImage: media type of the one layer that is the content; empty means what the image's own form says
+	Charts  bool   // KindImage: of the tags in the range, only those of charts count
 	Tag     string // KindLayout: may be empty
 	Digest  string // KindLayout: may be empty
 

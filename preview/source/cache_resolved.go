@@ -46,6 +46,9 @@ func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 		return "", err
 	}
 	key := fmt.Sprintf("v1\n%s\n%s\n%t\n%t", r.Kind, r.Text, f.options.PlainHTTP, f.options.unverified(r))
+	if r.Charts {
+		key += "\ncharts"
+	}
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }

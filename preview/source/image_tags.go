@@ -1,14 +1,18 @@
 package source
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/chartindex"
 )
 
@@ -19,21 +23,67 @@ const (
 	maxTagPages = 2000
 )
 
+// maxSkippedTags is how many tags of a range are looked at that do not have what the
+// reference asks for: each costs a request.
+const maxSkippedTags = 20
+
 // pinRange pins the highest of a repository's tags that is a version in the range of a
-// reference. The pin's source names the tag, and its digest is the tag's.
+// reference and has what the reference asks for: a repository may have charts beside
+// images. The pin's source names the tag, and its digest is the tag's.
 func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error) {
-	chosen, err := s.chooseTag(ctx, r)
+	versions, err := s.versions(ctx, r)
 	if err != nil {
 		return Pin{}, fmt.Errorf("image %s: %w", r.Image, err)
 	}
-	tagged := r
-	tagged.Text, tagged.Image, tagged.Version = "oci://"+r.Image+":"+chosen.URL, r.Image+":"+chosen.URL, ""
-	pin, err := s.pin(ctx, tagged)
-	if err != nil {
-		return Pin{}, err
+	highest := ""
+	for skipped := 0; ; skipped++ {
+		chosen, err := chartindex.Choose(versions, r.Version)
+		if highest != "" && (err != nil || skipped == maxSkippedTags) {
+			return Pin{}, fmt.Errorf("image %s: none of the %d highest tags in the range %s has %s, such as %s; give a tag that has", r.Image, skipped, bounded.Quote(r.Version), wanted(r), highest)
+		}
+		if err != nil {
+			return Pin{}, fmt.Errorf("image %s: %w", r.Image, err)
+		}
+		tagged := r
+		tagged.Text, tagged.Image, tagged.Version = "oci://"+r.Image+":"+chosen.URL, r.Image+":"+chosen.URL, ""
+		pin, err := s.pin(ctx, tagged)
+		if err != nil {
+			return Pin{}, err
+		}
+		has, err := s.has(ctx, pin, r)
+		if err != nil {
+			return Pin{}, fmt.Errorf("image %s: %w", tagged.Image, err)
+		}
+		if has {
+			pin.Reference, pin.Version = pinRange(r, pin.Source.Digest), chosen.Text
+			return pin, nil
+		}
+		highest = cmp.Or(highest, chosen.URL)
+		versions = slices.DeleteFunc(versions, func(v chartindex.Version) bool { return v.URL == chosen.URL })
 	}
-	pin.Reference, pin.Version = pinRange(r, pin.Source.Digest), chosen.Text
-	return pin, nil
+}
+
+// has reports whether an artifact, which was just pinned, has what a reference asks for.
+func (s *imageSource) has(ctx context.Context, p Pin, r ref.Reference) (bool, error) {
+	if !r.Charts && r.Layer == "" {
+		return true, nil
+	}
+	m, err := s.oneManifest(ctx, offlineReader{}, p.Source.Digest)
+	if _, otherForm := errors.AsType[*formError](err); otherForm {
+		return false, nil
+	}
+	if err != nil || m.Config == nil {
+		return false, err
+	}
+	return (!r.Charts || string(m.Config.MediaType) == artifactForms()[0].config) && (r.Layer == "" || len(m.layersOf(r.Layer)) > 0), nil
+}
+
+// wanted says what a reference asks for of an artifact.
+func wanted(r ref.Reference) string {
+	if r.Layer != "" {
+		return "a layer " + bounded.Quote(r.Layer)
+	}
+	return "a chart"
 }
 
 // pinRange returns a reference with a version range as one by digest, after the range
@@ -44,25 +94,26 @@ func pinRange(r ref.Reference, digest string) ref.Reference {
 	return r
 }
 
-func (s *imageSource) chooseTag(ctx context.Context, r ref.Reference) (chartindex.Version, error) {
+// versions returns the tags of a reference's repository that are versions.
+func (s *imageSource) versions(ctx context.Context, r ref.Reference) ([]chartindex.Version, error) {
 	repo, err := parseRepository(r.Image, s.options.PlainHTTP)
 	switch {
 	case err != nil:
-		return chartindex.Version{}, err
+		return nil, err
 	case s.options.Offline:
-		return chartindex.Version{}, fmt.Errorf("%w, and --offline forbids to look its tags up; give HOST/REPO@sha256:HEX", ErrNotCached)
+		return nil, fmt.Errorf("%w, and --offline forbids to look its tags up; give HOST/REPO@sha256:HEX", ErrNotCached)
 	case mirrorsOf(s.options.Mirrors, repo).never:
-		return chartindex.Version{}, fmt.Errorf("the mirror rules forbid to ask %s, and mirrors answer digests only; give HOST/REPO@sha256:HEX", repo.RegistryStr())
+		return nil, fmt.Errorf("the mirror rules forbid to ask %s, and mirrors answer digests only; give HOST/REPO@sha256:HEX", repo.RegistryStr())
 	}
 	tags, err := s.tags(ctx, repo)
 	if err != nil {
-		return chartindex.Version{}, fmt.Errorf("listing its tags: %w", err)
+		return nil, fmt.Errorf("listing its tags: %w", err)
 	}
 	versions := tagVersions(tags)
 	if len(versions) == 0 {
-		return chartindex.Version{}, fmt.Errorf("none of its %d tags is a version", len(tags))
+		return nil, fmt.Errorf("none of its %d tags is a version", len(tags))
 	}
-	return chartindex.Choose(versions, r.Version)
+	return versions, nil
 }
 
 // tags returns the tags of a repository, which the registry lists page by page.

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
@@ -99,4 +101,57 @@ func TestPagesOfTagsComeToAnEnd(t *testing.T) {
 	registry.Chart(t, "charts/demo", "1.0.0", chartArchive(t, "1.0.0"))
 	_, _, err := get(t.Context(), registry.Options(t), "oci://"+registry.Host+"/charts/demo?version=1")
 	mustFail(t, err, "lists more than 200000 tags in 2000 pages; give one tag")
+}
+
+// Beside charts a repository may have images and other artifacts under tags that are
+// versions: a range for a chart, or for a layer, takes the highest that has one, and asks
+// for no more than it needs.
+func TestARangeForAChartSkipsWhatIsNone(t *testing.T) {
+	var manifests atomic.Int64
+	registry := sourcetest.Plain(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/manifests/") {
+				manifests.Add(1)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	image := sourcetest.Layer{MediaType: "application/vnd.oci.image.config.v1+json", Data: []byte(`{"config":{}}`)}
+	layer := sourcetest.Layer{MediaType: "application/vnd.oci.image.layer.v1.tar", Data: sourcetest.Tar(t, sourcetest.File("a", "b"))}
+	chart := registry.Chart(t, "mixed", "1.1.0", chartArchive(t, "1.1.0"))
+	registry.Chart(t, "mixed", "1.0.0", chartArchive(t, "1.0.0"))
+	registry.Push(t, "mixed", "1.2.0", image, layer)
+	registry.Push(t, "mixed", "1.3.0", sourcetest.Layer{MediaType: "application/vnd.example+json", Data: []byte("{}")}) // without layers
+	const index = "application/vnd.oci.image.index.v1+json"
+	registry.Manifest(t, "mixed", "1.4.0", index, []byte(`{"schemaVersion":2,"mediaType":"`+index+`","manifests":[]}`))
+	for i := range 40 {
+		registry.Push(t, "images", fmt.Sprintf("1.0.%d", i), image, layer)
+	}
+	for _, test := range []struct {
+		name, repository, query string
+		charts                  bool
+		want                    string
+		asked                   int64
+	}{
+		{"a chart", "mixed", "^1", true, chart, 4},
+		{"a layer", "mixed", "^1&layer=application/vnd.cncf.helm.chart.content.v1.tar+gzip", false, chart, 4},
+		{"no chart in the range", "mixed", ">1.1", true, `none of the 3 highest tags in the range ">1.1" has a chart, such as 1.4.0; give a tag that has`, 3},
+		{"no chart among many", "images", "*", true, `none of the 20 highest tags in the range "*" has a chart, such as 1.0.39`, 20},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := ref.Parse("oci://" + registry.Host + "/" + test.repository + "?version=" + test.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Charts = test.charts
+			manifests.Store(0)
+			pin, err := source.New(registry.Options(t)).Pin(t.Context(), r)
+			if pin.Source.Digest != test.want && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("pinned %+v, %v", pin.Source, err)
+			}
+			if manifests.Load() != test.asked {
+				t.Errorf("%d manifests were asked for, want %d", manifests.Load(), test.asked)
+			}
+		})
+	}
 }

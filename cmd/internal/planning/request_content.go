@@ -32,6 +32,7 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 	request := want.File.Request
 	parts := make([]source.Part, 0, len(request.Sources)+1)
 	for i, s := range request.Sources {
+		s.Reference.Charts = want.Format == helm.Name
 		got, err := r.fetchSource(ctx, s, want.File.place)
 		if err != nil {
 			return err

@@ -227,6 +227,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	if want.File != nil && len(want.File.Sources) > 0 {
 		err = r.fetchRequested(ctx, want, out)
 	} else {
+		reference.Charts = want.Format == helm.Name
 		out.content, err = by.fetch(ctx, reference)
 	}
 	if err != nil {
