@@ -34,7 +34,9 @@ type tampering struct {
 	kept map[string]map[string]any // the data of each Secret as this program wrote it
 }
 
-func newTampering(t *testing.T, name string) *tampering {
+// newRecordKeys returns a key that records are signed with, and trusted.
+func newRecordKeys(t *testing.T) record.Keys {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +49,12 @@ func newTampering(t *testing.T, name string) *tampering {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return record.Keys{Signer: key, Trusted: []approval.PublicKey{key.Verifier()}}
+}
+
+func newTampering(t *testing.T, name string) *tampering {
 	m := &tampering{world: newWorldIn(t, sandboxtest.Start(t), name), t: t, kept: map[string]map[string]any{}}
-	m.keys = record.Keys{Signer: key, Trusted: []approval.PublicKey{key.Verifier()}}
+	m.keys = newRecordKeys(t)
 	for i := 1; i <= 5; i++ {
 		stored := m.newest()
 		if stored != nil {

@@ -104,6 +104,9 @@ func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 	want, have := rollback.RestoredObjects(p.FailureRollback), e.rollbackOf()
 	byID := func(a, b preview.RollbackObject) int { return strings.Compare(a.ID, b.ID) }
 	slices.SortFunc(have.Objects, byID)
+	if moved := otherVersions(want.Objects, have.Objects); len(moved) > 0 {
+		return irrevocableError(moved)
+	}
 	if want.Revision != have.Revision || want.ContentDigest != have.ContentDigest || !slices.Equal(want.Objects, have.Objects) {
 		return &RefusedError{
 			What: fmt.Sprintf("revision %d is not on record any more as it was reviewed, or values of its Secrets changed", want.Revision),
@@ -128,6 +131,17 @@ func CheckPriorRevision(p *preview.Plan, e *PriorRevision) error {
 		return irrevocableError(reasons)
 	}
 	return nil
+}
+
+// otherVersions names the objects that a plan would restore in another API version than
+// the recorded one, because the cluster does not serve that any more.
+func otherVersions(want, recorded []preview.RollbackObject) (reasons []string) {
+	for _, o := range recorded {
+		if slices.ContainsFunc(want, func(w preview.RollbackObject) bool { return w.ID == o.ID && w.APIVersion != o.APIVersion }) {
+			reasons = append(reasons, o.ID+" is on record as "+o.APIVersion+", which the cluster does not serve any more")
+		}
+	}
+	return reasons
 }
 
 // updatedDefinition returns a CRD as the plan leaves it, with status.storedVersions as

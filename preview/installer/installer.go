@@ -59,6 +59,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		n.add(roleVersion, "Role", p.Release.Namespace, record, witnessVerbs(p)...)
 		n.addRevisionWrites(p.Release, p.Base.Next())
 		n.addCleanup(p.Release.Namespace, record, p.Base.Next()-preview.DefaultHistoryMax)
+		n.addChainReads(p)
 	}
 	if p.Request.Action == preview.RequestRollback && p.Request.Revision > 0 && p.Request.Revision < p.Base.Revision {
 		n.addRevisionReads(p.Release, p.Request.Revision)
@@ -134,6 +135,14 @@ func witnessVerbs(p *preview.Plan) []string {
 func (n *rightSet) addRevisionReads(release preview.Release, revision int) {
 	for part := 0; part <= planParts; part++ {
 		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", preview.RecordName(release.Name), revision, part), "get")
+	}
+}
+
+// addChainReads adds the permissions to read the records of earlier revisions, without
+// which nothing tells that one of them was changed or removed.
+func (n *rightSet) addChainReads(p *preview.Plan) {
+	for revision := max(1, p.Base.Next()-preview.DefaultHistoryMax); revision < p.Base.Revision; revision++ {
+		n.add("v1", "Secret", p.Release.Namespace, fmt.Sprintf("%s.v%d.0", preview.RecordName(p.Release.Name), revision), "get")
 	}
 }
 

@@ -47,6 +47,7 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 	n.add("v1", "Namespace", "", "kube-system", "get")
 	n.add("v1", "Namespace", "", p.Release.Namespace, "get")
 	n.add("v1", "Secret", p.Release.Namespace, preview.RecordName(p.Release.Name), "get")
+	n.addChainReads(p)
 	if p.Base.Unvouched != nil && p.Base.Unvouched.Hidden {
 		n.add("rbac.authorization.k8s.io/v1", "Role", p.Release.Namespace, preview.RecordName(p.Release.Name), "get")
 	}
