@@ -65,8 +65,9 @@ func isStringMap(path, kind string) bool {
 	case slices.Contains([]string{"CustomResourceDefinition", "ResourceSlice", "ResourceClaim"}, kind):
 		return false // their fields of these names are others
 	}
-	return of(".data", "ConfigMap", "Secret") || of(".binaryData", "ConfigMap") || of(".parameters", "StorageClass", "VolumeAttributesClass") ||
+	return of(".data", "ConfigMap", "Secret") || of(".stringData", "Secret") || of(".binaryData", "ConfigMap") || of(".parameters", "StorageClass", "VolumeAttributesClass") ||
 		of(".spec.selector", "Service", "ReplicationController") || of(".endpoints.deprecatedTopology", "EndpointSlice") ||
+		of(".endpoints.topology", "EndpointSlice") ||
 		has(".metadata.labels", ".metadata.annotations", ".matchLabels", ".nodeSelector", ".volumeAttributes", ".userAnnotations",
 			".unverifiedUserAnnotations", ".flexVolume.options")
 }
