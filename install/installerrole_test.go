@@ -457,3 +457,32 @@ func (l *limited) resume(t *testing.T, plan *preview.Plan) error {
 	_, err = install.Apply(t.Context(), plan, byDigest(plan), l, opts)
 	return err
 }
+
+// TestClusterInstallerOfAKindThatIsGone: where the kind of an object on record is not
+// served in any version, the CRDs say whether the object is gone: the roles have the right
+// to list them.
+func TestClusterInstallerOfAKindThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "kind-gone")
+	group := w.release.Name + ".example.com"
+	w.moving(t, group)
+	thing := preview.Ref{APIVersion: group + "/v1", Kind: "Thing"}
+	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", "apiVersion: "+thing.APIVersion+"\nkind: Thing\nmetadata: {name: a}\n", configMap("b", "1"))))
+	w.edit(t, "delete", "crd", "things."+group)
+	for served := true; served; {
+		_, err := w.List(t.Context(), thing.APIVersion, thing.Kind, w.release.Namespace, "")
+		served = preview.ReasonOf(err) != preview.ReasonNotServed
+	}
+	removal := func(w *world) *preview.Plan {
+		w.Refresh()
+		return w.plan(t)
+	}
+	l := newLimited(t, w, removal(w))
+	plan := removal(l.world)
+	if in := plan.Access.Installer; !plan.Complete || len(in.Missing)+len(in.Unread) > 0 {
+		t.Errorf("the installer lacks %v, may not read %v, and does not know %v", in.Missing, in.Unread, plan.Unknowns)
+	}
+	if err := l.apply(t, plan); err != nil {
+		t.Error(err)
+	}
+}

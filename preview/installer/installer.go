@@ -50,9 +50,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	for _, ref := range defaultingCRDs(p, n.plural) {
 		n.add(ref.APIVersion, ref.Kind, "", ref.Name, "get")
 	}
-	for _, ref := range p.Gone {
-		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
-	}
+	n.addGone(p)
 	if p.Changes() {
 		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
 		n.add("v1", "Secret", p.Release.Namespace, record, "create", "patch")
@@ -129,6 +127,17 @@ func witnessVerbs(p *preview.Plan) []string {
 		return nil // an uninstall leaves it, with no rules, where the user may not delete it
 	}
 	return []string{"get", "create", "patch"}
+}
+
+// addGone adds the permissions to see that objects are gone: also the CRDs, for those on
+// record of whose kind no version is served.
+func (n *rightSet) addGone(p *preview.Plan) {
+	for _, ref := range p.Gone {
+		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
+	}
+	if slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.Action == preview.ActionSkip && o.Planned == nil }) {
+		n.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "", "list")
+	}
 }
 
 // addRevisionReads adds the permissions to read the plan of an earlier revision.

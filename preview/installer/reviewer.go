@@ -63,9 +63,7 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 	if sharesDefinitions(p) {
 		n.add("v1", "Secret", "", "", "list") // the records of other releases: RBAC knows no labels
 	}
-	for _, ref := range p.Gone {
-		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
-	}
+	n.addGone(p)
 	if p.Request.Action == preview.RequestRollback && p.Request.Revision > 0 && p.Request.Revision < p.Base.Revision {
 		n.addRevisionReads(p.Release, p.Request.Revision)
 	}
