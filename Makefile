@@ -207,7 +207,7 @@ soak: sandbox kubectl helm ## every danger in every disguise and package, every 
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterBatches' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=150 $(SOAK) -run 'TestClusterTwoActors' ./install
-	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestCluster(EveryWriteMayFail|EveryDrift|UndoSurvives|InstallerRole|ManyObjects)' ./install
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestCluster(EveryWriteMayFail|EveryActionFromEveryStart|EveryDrift|UndoSurvives|InstallerRole|ManyObjects)' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestClusterRandomDisturbances/outages' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
 	$(SOAK) -run '^Test(SlowOfflineScripts|ClusterSharedScripts|ClusterScripts|ClusterCommandsOfRefusals)' ./cmd/internal/cli

@@ -147,8 +147,8 @@ func (n *rightSet) addRevisionReads(release preview.Release, revision int) {
 	}
 }
 
-// addChainReads adds the permissions to read the records of earlier revisions, without
-// which nothing tells that one of them was changed or removed.
+// addChainReads adds the permissions to read the records of earlier revisions: a user
+// without them does not see that one of them was changed or removed.
 func (n *rightSet) addChainReads(p *preview.Plan) {
 	for revision := max(1, p.Base.Next()-preview.DefaultHistoryMax); revision < p.Base.Revision; revision++ {
 		n.add("v1", "Secret", p.Release.Namespace, fmt.Sprintf("%s.v%d.0", preview.RecordName(p.Release.Name), revision), "get")
