@@ -26,7 +26,9 @@ import (
 type start struct{ namespace, record, chain, served string }
 
 func (s start) matches(pattern start) bool {
-	for _, pair := range [][2]string{{s.namespace, pattern.namespace}, {s.record, pattern.record}, {s.chain, pattern.chain}, {s.served, pattern.served}} {
+	for _, pair := range [][2]string{
+		{s.namespace, pattern.namespace}, {s.record, pattern.record}, {s.chain, pattern.chain}, {s.served, pattern.served},
+	} {
 		if pair[1] != "" && pair[0] != pair[1] {
 			return false
 		}
@@ -199,7 +201,8 @@ spec:
     spec: {automountServiceAccountToken: false, containers: [{name: web, image: registry.example.com/web}]}
 `, "VERSION", version)}
 	if c.from.served == "moved" {
-		texts = append(texts, fmt.Sprintf("apiVersion: %s/%s\nkind: Thing\nmetadata: {name: thing}\nspec: {key: %q}\n", c.group(), served, version))
+		const thing = "apiVersion: %s/%s\nkind: Thing\nmetadata: {name: thing}\nspec: {key: %q}\n"
+		texts = append(texts, fmt.Sprintf(thing, c.group(), served, version))
 	}
 	return c.by.content(c.t, version+".0.0", texts...)
 }
@@ -510,7 +513,8 @@ func (c *cell) checkVolatile() {
 		want = "3"
 	}
 	live := func() string {
-		return preview.String(c.by.read(c.t, "apps/v1", "Deployment", c.by.release.Namespace, "web"), "spec", "template", "metadata", "annotations", key)
+		web := c.by.read(c.t, "apps/v1", "Deployment", c.by.release.Namespace, "web")
+		return preview.String(web, "spec", "template", "metadata", "annotations", key)
 	}
 	if got := live(); got != want {
 		c.t.Errorf("the field is %q, want %q", got, want)
@@ -519,10 +523,12 @@ func (c *cell) checkVolatile() {
 		return // what a run that was refused says of edits is not of this action
 	}
 	o := c.plan.Object("apps/Deployment/" + c.by.release.Namespace + "/web")
-	if o.Action == preview.ActionUpdate && !slices.ContainsFunc(o.Changes, func(ch preview.Change) bool { return strings.Contains(ch.Path, key) }) {
+	shown := slices.ContainsFunc(o.Changes, func(ch preview.Change) bool { return strings.Contains(ch.Path, key) })
+	if o.Action == preview.ActionUpdate && !shown {
 		c.t.Errorf("the review does not show it: %v", o.Changes)
 	}
-	c.by.edit(c.t, "patch", "deployment", "web", "-n", c.by.release.Namespace, "-p", `{"spec":{"template":{"metadata":{"annotations":{"`+key+`":"edited"}}}}}`)
+	c.by.edit(c.t, "patch", "deployment", "web", "-n", c.by.release.Namespace,
+		"-p", `{"spec":{"template":{"metadata":{"annotations":{"`+key+`":"edited"}}}}}`)
 	if drift := c.by.driftOf(c.t, o.ID); drift.Drift != install.DriftChanged {
 		c.t.Errorf("an edit of it is %+v", drift)
 	}

@@ -208,7 +208,8 @@ func (s *stage) draw(release preview.Release) []part {
 // act applies the plan through a proxy, where the third client edits up to budget times.
 func (tr *trial) act(budget int) {
 	tr.budget = budget
-	proxy := sandboxtest.NewProxy(tr.t, sandboxtest.User(tr.t, tr.sandbox, tr.user, "system:masters"), sandboxtest.ProxyOptions{Fault: tr.before, Answered: tr.answered})
+	user := sandboxtest.User(tr.t, tr.sandbox, tr.user, "system:masters")
+	proxy := sandboxtest.NewProxy(tr.t, user, sandboxtest.ProxyOptions{Fault: tr.before, Answered: tr.answered})
 	_, tr.err = install.Apply(context.Background(), tr.plan, byDigest(tr.plan), connect(tr.t, proxy.Kubeconfig), install.Options{
 		Schemas: tr.schemas, Holder: tr.user, ToolVersion: "0.0.1", NoWait: true, StageTimeout: 20 * time.Second,
 	})
@@ -244,7 +245,9 @@ func (s *stage) judge(round int, acting []*trial) {
 		}
 		s.writes += tr.judgePlanned(events[i])
 		judged := events[i]
-		if done := s.wrote[tr.plan.Digest]; len(done) > len(judged) && (tr.err == nil || install.KindOf(tr.err) == install.Failed || install.KindOf(tr.err) == install.Interrupted) {
+		kind := install.KindOf(tr.err)
+		ran := tr.err == nil || kind == install.Failed || kind == install.Interrupted
+		if done := s.wrote[tr.plan.Digest]; ran && len(done) > len(judged) {
 			judged = done // what other runs of the plan did counts
 			for id := range s.disturbed {
 				tr.edited[id], tr.disturbed[id] = true, true // perhaps between the runs
@@ -268,7 +271,8 @@ func (s *stage) judge(round int, acting []*trial) {
 func (s *stage) tidy() {
 	for _, id := range slices.Sorted(maps.Keys(s.disturbed)) {
 		p := s.parts[id]
-		_, _, err := s.raw.Do(context.Background(), http.MethodPatch, p.path(s.ns), sandboxtest.MergePatch, map[string]any{"metadata": map[string]any{"finalizers": nil}})
+		freed := map[string]any{"metadata": map[string]any{"finalizers": nil}}
+		_, _, err := s.raw.Do(context.Background(), http.MethodPatch, p.path(s.ns), sandboxtest.MergePatch, freed)
 		if err == nil && s.chance.IntN(2) == 0 {
 			_, _, err = s.raw.Do(context.Background(), http.MethodDelete, p.path(s.ns), "", nil)
 		}
@@ -329,7 +333,9 @@ func (s *stage) judgeOrphans(release preview.Release, when string) {
 		}
 		return // it is judged once it is done
 	}
-	for _, kind := range [][2]string{{"v1", "ConfigMap"}, {"v1", "ServiceAccount"}, {"v1", "Service"}, {"apps/v1", "Deployment"}, {"rbac.authorization.k8s.io/v1", "Role"}} {
+	for _, kind := range [][2]string{
+		{"v1", "ConfigMap"}, {"v1", "ServiceAccount"}, {"v1", "Service"}, {"apps/v1", "Deployment"}, {"rbac.authorization.k8s.io/v1", "Role"},
+	} {
 		objects, err := s.w.List(context.Background(), kind[0], kind[1], s.ns, preview.LabelPartOf+"="+preview.SetID(release))
 		if err != nil {
 			s.find("listing %s: %v", kind[1], err)
@@ -364,7 +370,8 @@ func (s *stage) end(release preview.Release) {
 		plan, err := engine.Build(ctx, nil, w, opts)
 		if err == nil {
 			_, err = install.Apply(ctx, plan, byDigest(plan), w, install.Options{
-				Schemas: w.schemas, Holder: fmt.Sprint("end-", try), ToolVersion: "0.0.1", NoWait: true, StageTimeout: time.Minute, Clock: fastClock{time.Now()},
+				Schemas: w.schemas, Holder: fmt.Sprint("end-", try), ToolVersion: "0.0.1", NoWait: true,
+				StageTimeout: time.Minute, Clock: fastClock{time.Now()},
 			})
 		}
 		last = err
