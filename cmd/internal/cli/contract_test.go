@@ -83,6 +83,7 @@ var (
 		{"--reset-options --values-from-defaults", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
 		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
+		{"--applied-by", "preview"},
 		{"--on-failure", "install preview upgrade rollback"},
 		{"--filename --request", "install preview"},
 		// Beyond the contract: the seal of records.
