@@ -131,6 +131,22 @@ olm: ## bin/olm-operator, bin/olm-catalog-operator and bin/olm-registry, the rea
 	for file in $$(go list -m -f '{{.Dir}}' $(OLM))/deploy/chart/crds/*.yaml; do echo ---; cat "$$file"; done >../../bin/olm-crds.yaml && \
 	echo "$$sum" >../../bin/.olm.sum
 
+# Flux' controllers and their CRDs, at the versions of .tools/flux: helm-controller with
+# Helm 4, and with Helm 3 from a module of its own. Too long for "make test", which runs the
+# tests with them where they are.
+FLUX := github.com/fluxcd
+FLUX_SUM = { cat .tools/flux/go.mod .tools/flux/go.sum .tools/flux/helm3/go.mod .tools/flux/helm3/go.sum; go version; } | cksum
+
+flux: ## bin/flux-helm-controller, bin/flux-helm3-controller and bin/flux-kustomize-controller, the real ones for tests: ten minutes once, then cached
+	@sum=$$($(FLUX_SUM)); \
+	if [ "$$sum" = "$$(cat bin/.flux.sum 2>/dev/null)" ]; then exit 0; fi; mkdir -p bin; cd .tools/flux && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/flux-helm-controller $(FLUX)/helm-controller && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/flux-kustomize-controller $(FLUX)/kustomize-controller && \
+	for file in $$(go list -m -f '{{.Dir}}/config/crd/bases' $(FLUX)/helm-controller $(FLUX)/kustomize-controller $(FLUX)/source-controller | sed 's,$$,/*.yaml,'); do \
+	echo ---; cat "$$file"; done >../../bin/flux-crds.yaml && cd helm3 && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../../bin/flux-helm3-controller $(FLUX)/helm-controller && \
+	echo "$$sum" >../../../bin/.flux.sum
+
 # While the control plane is built for the first time, the review of the same package
 # without a cluster is on the screen.
 demo: build ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal

@@ -41,6 +41,11 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	if item.Method != "" && item.Method != preview.MethodApply {
 		return patchHere(live, item)
 	}
+	if took, changed, err := takeFields(item); err != nil {
+		return nil, err
+	} else if changed {
+		live = took
+	}
 	managers, err := managersOf(live, ref.APIVersion, managerOf(item))
 	if err != nil {
 		return nil, err

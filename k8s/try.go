@@ -1,6 +1,7 @@
 package k8s
 
 import (
+	"context"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,10 +13,13 @@ import (
 // tryRequest returns the request of a dry run: a server-side apply, or that of another
 // tool, which writes in its own way; nil if that tool sends nothing. A patch is bound to
 // the live object that it was computed from.
-func (c *Client) tryRequest(res resource, item preview.DryRun) (*rest.Request, error) {
+func (c *Client) tryRequest(ctx context.Context, res resource, item preview.DryRun) (*rest.Request, error) {
+	item, err := c.taken(ctx, item)
+	if err != nil {
+		return nil, err
+	}
 	ref := preview.RefOf(item.Body)
 	var r *rest.Request
-	var err error
 	switch item.Method {
 	case "", preview.MethodApply:
 		if r, err = c.applyRequest(res, item); err != nil {

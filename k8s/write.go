@@ -40,7 +40,7 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 				results[i].Err = answer.err
 				return nil
 			}
-			r, err := c.tryRequest(answer.resource, item)
+			r, err := c.tryRequest(ctx, answer.resource, item)
 			if err != nil || r == nil {
 				results[i].Body, results[i].Err = item.Live(), err
 				return nil

@@ -78,6 +78,7 @@ const (
 	LimitSuspended   Limit = "suspended"         // nothing is applied before it is resumed
 	LimitWindow      Limit = "sync-window"       // nothing is applied outside of it
 	LimitManual      Limit = "manual"            // nothing is applied before the controller is asked to
+	LimitWaits       Limit = "waits"             // nothing is applied before Object is ready
 	LimitRemediation Limit = "remediation"       // Detail is what follows a failure
 	LimitRecreates   Limit = "recreates"         // an object whose immutable fields change
 	LimitIgnored     Limit = "fields-ignored"    // Detail is the path of fields that are left as they are

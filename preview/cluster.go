@@ -21,6 +21,18 @@ type DryRun struct {
 	Manager              string
 	Method               WriteMethod `json:",omitempty"`
 	ThreeWay             *ThreeWay   `json:",omitempty"`
+	// Takes is set for a tool that, before a server-side apply, makes fields of other
+	// managers its own, so that those which it does not send are removed.
+	Takes *FieldTaking `json:",omitempty"`
+}
+
+// FieldTaking is what a tool takes of a live object: the fields of managers by the
+// beginning of their name, which wrote by Apply or Update, and annotations and labels that
+// it removes.
+type FieldTaking struct {
+	Live                map[string]any
+	Applied, Updated    []string
+	Annotations, Labels []string
 }
 
 // Live returns the live object of a tool's write, which stays as it is where the tool

@@ -59,6 +59,21 @@ func Mark(body map[string]any, r Release) {
 	}
 }
 
+// SetMetadata sets a label or annotation of an object; field is labels or annotations.
+func SetMetadata(body map[string]any, field, key, value string) {
+	meta, ok := body["metadata"].(map[string]any)
+	if !ok {
+		meta = map[string]any{}
+		body["metadata"] = meta
+	}
+	values, ok := meta[field].(map[string]any)
+	if !ok {
+		values = map[string]any{}
+		meta[field] = values
+	}
+	values[key] = value
+}
+
 // MarkCreated adds the annotation to a Namespace that says that the release created it.
 func MarkCreated(body map[string]any, r Release) {
 	meta := Map(body, "metadata")

@@ -35,6 +35,8 @@ type Found struct {
 	Installed []preview.InstalledPackage
 	// Values are those that count if none are given; nil if the tool knows none.
 	Values map[string]any
+	// Under are those that given ones are merged into; nil for none.
+	Under map[string]any
 }
 
 // Earlier is an object as a tool sent it last. Body is nil if the tool keeps no body.
@@ -50,11 +52,5 @@ func create(body map[string]any) preview.DryRun {
 
 // setMetadata sets a label or annotation of an object; field is labels or annotations.
 func setMetadata(body map[string]any, field, key, value string) {
-	meta := preview.Map(body, "metadata")
-	values, ok := meta[field].(map[string]any)
-	if !ok {
-		values = map[string]any{}
-		meta[field] = values
-	}
-	values[key] = value
+	preview.SetMetadata(body, field, key, value)
 }

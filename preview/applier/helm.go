@@ -32,7 +32,12 @@ type Helm struct {
 // always is true, for a new release, which Helm 4 creates by server-side apply. As with the
 // helm command, the values of the release count again if none are given.
 func FindHelm(ctx context.Context, cluster Cluster, release preview.Release, always bool) (*Found, error) {
-	records, err := ReadHelm(ctx, cluster, release)
+	return findHelm(ctx, cluster, release, release.Namespace, always)
+}
+
+// findHelm is [FindHelm] for a release whose records are in the namespace storage.
+func findHelm(ctx context.Context, cluster Cluster, release preview.Release, storage string, always bool) (*Found, error) {
+	records, err := ReadHelm(ctx, cluster, release, storage)
 	if err != nil {
 		return nil, fmt.Errorf("reading the records of Helm release %s in namespace %s: %w", release.Name, release.Namespace, err)
 	}

@@ -61,10 +61,10 @@ type helmRevision struct {
 
 // ReadHelm returns the records of a Helm release that an upgrade starts from, nil if there
 // is no release of that name. Helm keeps them in Secrets, or in ConfigMaps if its storage
-// driver says so.
-func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release) (*HelmRecords, error) {
+// driver says so, in the namespace storage.
+func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release, storage string) (*HelmRecords, error) {
 	for _, kind := range []string{"Secret", "ConfigMap"} {
-		revisions, err := helmRevisions(ctx, cluster, kind, release)
+		revisions, err := helmRevisions(ctx, cluster, kind, storage, release.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +93,8 @@ func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release) (*H
 }
 
 // helmRevisions lists the revisions of a release, the oldest first.
-func helmRevisions(ctx context.Context, cluster Cluster, kind string, release preview.Release) ([]helmRevision, error) {
-	held, err := cluster.List(ctx, "v1", kind, release.Namespace, "owner=helm,name="+release.Name, "type")
+func helmRevisions(ctx context.Context, cluster Cluster, kind, storage, name string) ([]helmRevision, error) {
+	held, err := cluster.List(ctx, "v1", kind, storage, "owner=helm,name="+name, "type")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func helmRevisions(ctx context.Context, cluster Cluster, kind string, release pr
 		if err != nil || kind == "Secret" && preview.String(body, "type") != "helm.sh/release.v1" {
 			continue
 		}
-		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: release.Namespace, Name: preview.String(body, "metadata", "name")}
+		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: storage, Name: preview.String(body, "metadata", "name")}
 		out = append(out, helmRevision{ref, number, preview.String(body, "metadata", "labels", "status") == "deployed"})
 	}
 	slices.SortFunc(out, func(a, b helmRevision) int { return a.number - b.number })

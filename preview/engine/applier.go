@@ -47,3 +47,15 @@ func (d dryRunner) item(o *preview.Object) (preview.DryRun, error) {
 	}
 	return item, nil
 }
+
+// recreates reports whether the applier deletes and creates an object anew whose immutable
+// fields change; without one, this program does.
+func (d dryRunner) recreates(o *preview.Object) bool {
+	if d.applier == nil {
+		return true
+	}
+	tool, may := d.applier.(interface {
+		Recreates(o *preview.Object) bool
+	})
+	return may && tool.Recreates(o)
+}

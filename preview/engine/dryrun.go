@@ -293,7 +293,7 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 	case preview.ReasonConflict:
 		return nil // entered already; the gate refuses what nothing settles
 	case preview.ReasonImmutable:
-		if !o.Patches() && d.applier == nil {
+		if !o.Patches() && d.recreates(o) {
 			o.Action = preview.ActionReplace
 			return nil
 		}

@@ -65,6 +65,13 @@ type Request struct {
 	ChartDigest bool
 	// NoHooks says that hooks of a chart are left out.
 	NoHooks bool
+	// PostRender are changes of the rendered objects of a chart, in their order.
+	PostRender []PostRender
+	// PostRenderHooks says which of them see the hooks of a chart, as Flux'
+	// postRenderStrategy names it.
+	PostRenderHooks string
+	// OnInstall and OnUpgrade are the parts of a chart that are left out then.
+	OnInstall, OnUpgrade LeftOut
 	// OneNamespace says that objects which name another namespace go to the release's.
 	OneNamespace bool
 
@@ -77,6 +84,10 @@ type Request struct {
 	ContentDigest string
 	Notes         []RequestNote
 
+	// Asked is the object that is the request, and By its reference.
+	By    preview.Ref
+	Asked map[string]any
+
 	noAnnotations bool // its kind takes no metadata
 
 	home    string // namespace of the Secrets that it may refer to
@@ -88,6 +99,16 @@ type Request struct {
 	others  []string          // requests of the same file
 	pin     func(Pinned) []edit
 }
+
+// PostRender is one change of rendered objects: by patches and images of a kustomization,
+// or by labels and annotations of all of them.
+type PostRender struct {
+	Patches, Images     []any
+	Labels, Annotations map[string]string
+}
+
+// LeftOut are parts of a chart that a request leaves out.
+type LeftOut struct{ Hooks, CRDs bool }
 
 // RequestNote is an observation about a request file for the reviewer, with its rule.
 type RequestNote struct {

@@ -34,6 +34,8 @@ func ignoredInHelmRelease() []ignoredField {
 		{"spec.upgrade.strategy", "what happens after a failure"}, {"spec.upgrade.cleanupOnFail", "what happens after a failure"},
 		{"spec.upgrade.disableWait", "how Helm waits"}, {"spec.upgrade.disableWaitForJobs", "how Helm waits"},
 		{"spec.upgrade.disableTakeOwnership", "nothing of another owner is taken here"}, {"spec.upgrade.serverSideApply", "how Helm writes"},
+		{"spec.install.disableOpenAPIValidation", "the review checks against the schemas"}, {"spec.upgrade.disableOpenAPIValidation", "the review checks against the schemas"},
+		{"spec.install.replace", "what the name of a release means"}, {"spec.upgrade.chartNameChangeStrategy", "what the name of a release means"},
 		{"spec.rollback", "how the controller rolls back"}, {"spec.uninstall", "how the controller uninstalls"}, {"spec.test", "Helm's tests do not run here"},
 	}
 }
@@ -51,8 +53,10 @@ func (r *reader) helmRelease(f *strictReader) {
 	r.Format = "helm"
 	r.suspended(spec)
 	// CustomResourceDefinitions are reviewed like all else.
-	spec.At("install.crds").OneOf("Create", "CreateReplace")
-	spec.At("upgrade.crds").OneOf("Create", "CreateReplace")
+	r.OnInstall, r.OnUpgrade = leftOut(spec.At("install")), leftOut(spec.At("upgrade"))
+	spec.At("upgrade.force").Flag()
+	spec.At("upgrade.preserveValues").Flag()
+	r.postRenderers(spec)
 	switch chart, named := spec.At("chart.spec"), spec.At("chartRef"); {
 	case chart.Set() && named.Set():
 		named.Fail("there is a chart too; give one of them")
@@ -63,7 +67,30 @@ func (r *reader) helmRelease(f *strictReader) {
 	}
 	own := preview.FileNumbers(spec.At("values").Mapping())
 	r.valuesFrom(spec.At("valuesFrom"), own)
-	r.Values = merged(r.Values, own)
+	r.Values = Merged(r.Values, own)
+}
+
+// leftOut reads what an install or upgrade leaves out.
+func leftOut(v field) LeftOut {
+	return LeftOut{Hooks: v.At("disableHooks").Flag(), CRDs: v.At("crds").OneOf("Skip", "Create", "CreateReplace") == "Skip"}
+}
+
+// postRenderers reads the changes that helm-controller makes in rendered objects.
+func (r *reader) postRenderers(spec field) {
+	for _, item := range spec.At("postRenderers").Items() {
+		by := item.At("kustomize")
+		r.PostRender = append(r.PostRender, PostRender{Patches: mappings(by.At("patches")), Images: mappings(by.At("images"))})
+	}
+	r.PostRenderHooks = spec.At("postRenderStrategy").OneOf("combined", "separate", "nohooks")
+	r.commonMetadata(spec)
+}
+
+// commonMetadata reads the labels and annotations that all objects get.
+func (r *reader) commonMetadata(spec field) {
+	common := spec.At("commonMetadata")
+	if labels, annotations := common.At("labels").TextMap(), common.At("annotations").TextMap(); len(labels)+len(annotations) > 0 {
+		r.PostRender = append(r.PostRender, PostRender{Labels: labels, Annotations: annotations})
+	}
 }
 
 // fluxRelease returns the name that Flux gives to a release: at most 53
@@ -176,7 +203,7 @@ func (r *reader) valuesFrom(v field, own map[string]any) {
 		}
 		// As in the controller, what is below a mapping that own alone has is set in own
 		// too, which overrides the other values in the end.
-		if r.Values = merged(r.Values, own); r.Values == nil {
+		if r.Values = Merged(r.Values, own); r.Values == nil {
 			r.Values = map[string]any{}
 		}
 		indices.Map = r.Values
@@ -193,7 +220,7 @@ func (r *reader) valuesOf(item field, body map[string]any, key, text string) boo
 		item.Fail("what key %s of the Secret holds is not YAML", clip(key)) // and is not quoted
 		return false
 	}
-	r.Values = merged(r.Values, valuesText(item, text))
+	r.Values = Merged(r.Values, valuesText(item, text))
 	return !item.Document().Failed()
 }
 
@@ -247,9 +274,9 @@ func (r *reader) valuesObject(item field) map[string]any {
 	return body
 }
 
-// merged returns values with over merged into under: maps are merged, everything else
+// Merged returns values with over merged into under: maps are merged, everything else
 // is replaced.
-func merged(under, over map[string]any) map[string]any {
+func Merged(under, over map[string]any) map[string]any {
 	if len(under) == 0 {
 		return maps.Clone(over)
 	}
@@ -260,7 +287,7 @@ func merged(under, over map[string]any) map[string]any {
 	for key, v := range over {
 		a, aMap := out[key].(map[string]any)
 		if b, bMap := v.(map[string]any); aMap && bMap {
-			v = merged(a, b)
+			v = Merged(a, b)
 		}
 		out[key] = v
 	}
@@ -271,6 +298,7 @@ func ignoredInKustomization() []ignoredField {
 	return []ignoredField{
 		{"spec.interval", "when the controller looks again"}, {"spec.retryInterval", "when the controller looks again"},
 		{"spec.timeout", "how long the controller waits"}, {"spec.wait", "how the controller waits"}, {"spec.healthChecks", "what the controller waits for"},
+		{"spec.ignore", "what the controller does afterwards"},
 		{"spec.healthCheckExprs", "what the controller waits for"}, {"spec.dependsOn", "what the controller waits for; what is there, the review shows"},
 		{"spec.prune", "what leaves the set is deleted here as reviewed"}, {"spec.deletionPolicy", "how the controller uninstalls"},
 		{"spec.force", "nothing is replaced here that the review does not show"},
@@ -285,6 +313,7 @@ func (r *reader) kustomization(f *strictReader) {
 	spec := f.At("spec")
 	r.Release, r.Format = r.asked.Name, "kustomize"
 	r.suspended(spec)
+	r.commonMetadata(spec)
 	from := spec.At("sourceRef")
 	namespace := from.At("namespace").Text()
 	if namespace == "" {

@@ -21,7 +21,7 @@ const AppliedByOwner = "auto"
 
 // Appliers returns what --applied-by takes.
 func Appliers() []string {
-	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm}
+	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux}
 }
 
 // findApplier returns the tool that applies a release, nil for this program: what
@@ -34,10 +34,23 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		return nil, nil
 	case chosen == AppliedByOwner && stored != nil && stored.Installed():
 		return nil, nil
+	case found.file != nil && chosen != preview.ApplierHelm && found.file.By.Group() == applier.HelmReleaseGroup:
+		return applier.FindHelmRelease(ctx, p.cluster, release, applier.Controlled{Ref: found.file.By, Body: found.file.Asked}, found.chart())
+	case found.file != nil && found.file.By.Group() == applier.KustomizationGroup:
+		return applier.FindKustomization(ctx, p.cluster, release, applier.Controlled{Ref: found.file.By, Body: found.file.Asked})
 	case found.info.Format == helm.Name:
-		return applier.FindHelm(ctx, p.cluster, release, chosen == preview.ApplierHelm)
+		by, err := applier.FindHelm(ctx, p.cluster, release, chosen == preview.ApplierHelm)
+		if err != nil || chosen == preview.ApplierHelm {
+			return by, err
+		}
+		return applier.OfFlux(ctx, p.cluster, release, by, found.chart())
 	}
 	return nil, nil
+}
+
+// chart returns what a controller compares of a chart with the installed one.
+func (out *Resolution) chart() applier.Chart {
+	return applier.Chart{Name: out.info.Package, Version: out.info.Version, Values: out.params.Values}
 }
 
 // appliedBy sets the tool that applies the content, and the values that it takes from the
@@ -45,6 +58,9 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 func (out *Resolution) appliedBy(by *applier.Found) {
 	if out.by = by; by != nil && len(out.params.Values) == 0 && by.Values != nil {
 		out.params.Values = by.Values
+	}
+	if by != nil && by.Under != nil {
+		out.params.Values = ref.Merged(by.Under, out.params.Values)
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *Planner) startFromHelm(ctx context.Context, want PlanRequest, release p
 	if err != nil {
 		return nil, want, err
 	}
-	was, err := applier.ReadHelm(ctx, cluster, release)
+	was, err := applier.ReadHelm(ctx, cluster, release, release.Namespace)
 	if err != nil {
 		advice := "give them by --values, and add --reset-options"
 		if want.File != nil {

@@ -149,6 +149,7 @@ func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*so
 // rendered for a release.
 type Resolution struct {
 	request preview.Request
+	file    *RequestFile // nil for a reference of the command line
 	params  format.Params
 	info    format.Info
 	format  format.Format
@@ -205,7 +206,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 		named: want.Name, request: preview.Request{Reference: want.Text, Version: want.resolve.Version, Channel: want.resolve.Channel},
 		params: want.params, pin: want.pinImages, start: want.start,
 	}
-	if want.File != nil {
+	if out.file = want.File; want.File != nil {
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
 		out.oneNamespace, out.noHooks = want.File.OneNamespace, want.File.NoHooks
 		out.request.FileRequest, out.request.Beside = want.File.chosen(), want.File.beside
@@ -310,10 +311,11 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 		release.Namespace = found.section.Namespace
 	}
 	beside := &peers{resolver: r, found: found}
-	output, err := found.format.Render(ctx, format.Input{
+	input := format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
 		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(), Named: found.named,
-	})
+	}
+	output, err := found.format.Render(ctx, input)
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
 	}
@@ -330,6 +332,9 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	}
 	if found.noHooks {
 		output.DropHooks()
+	}
+	if err := found.postRender(ctx, input, output); err != nil {
+		return nil, err
 	}
 	output.Resolved.Section = found.section
 	if found.pin {

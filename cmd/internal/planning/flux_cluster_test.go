@@ -1,0 +1,659 @@
+package planning_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
+)
+
+// fluxWorld is a control plane with a real controller of Flux, a registry, and a server of
+// artifacts. The test takes the place of source-controller: it writes the status of sources.
+type fluxWorld struct {
+	*testing.T
+	client   *k8s.Client
+	raw      *sandboxtest.RawClient
+	registry sourcetest.Registry
+	url      string // of the server of artifacts
+	log      string
+	mu       sync.Mutex
+	served   map[string][]byte
+}
+
+// newFluxWorld starts a controller, whose program is bin/flux-NAME.
+func newFluxWorld(t *testing.T, name string) *fluxWorld {
+	t.Helper()
+	slowtest.Skip(t, "tests against the embedded control plane")
+	bin, err := filepath.Abs(filepath.Join("..", "..", "..", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(bin, "flux-"+name)
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("skipped: Flux is not built; run \"make flux\"")
+	}
+	sb := sandboxtest.Borrow(t)
+	w := &fluxWorld{T: t, raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t), log: filepath.Join(t.TempDir(), "log"), served: map[string][]byte{}}
+	if w.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sb.Kubeconfig()}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		w.mu.Lock()
+		data := w.served[in.URL.Path]
+		w.mu.Unlock()
+		_, _ = out.Write(data)
+	}))
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	crds := filepath.Join(bin, "flux-crds.yaml")
+	for _, args := range [][]string{{"apply", "--server-side", "-f", crds}, {"wait", "--for=condition=Established", "--timeout=60s", "-f", crds}} {
+		c := exec.Command(sandboxtest.Kubectl(t), args...)
+		c.Env = append(os.Environ(), "KUBECONFIG="+sb.Kubeconfig())
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	file, err := os.Create(w.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(program, "--metrics-addr=:0", "--health-addr=:0", "--requeue-dependency=1s", "--log-level=debug")
+	c.Env = append(os.Environ(), "KUBECONFIG="+sb.Kubeconfig())
+	c.Stdout, c.Stderr = file, file
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		_ = file.Close()
+		if keep := os.Getenv("FLUX_LOG"); keep != "" {
+			data, _ := os.ReadFile(w.log)
+			_ = os.WriteFile(keep, data, 0o600)
+		}
+	})
+	return w
+}
+
+// planner plans with the cluster, and applies nothing.
+func (w *fluxWorld) planner(t *testing.T) *planning.Planner {
+	p := planning.NewPlanner(planning.Environment{
+		Version: "v0.0.0-test", Getenv: func(string) string { return "" },
+		Config:         func() (config.Config, error) { return config.Config{}, nil },
+		Namespace:      func() string { return "" },
+		RequestTimeout: func() (time.Duration, error) { return time.Minute, nil },
+		Schemas:        schemas,
+		Connect:        func(context.Context, preview.ReadMode) (planning.Cluster, error) { return w.client, nil },
+	})
+	p.LooksOnly, p.Source.PlainHTTP, p.Source.CacheDir, p.Owners.AppliedBy = true, true, t.TempDir(), planning.AppliedByOwner
+	return p
+}
+
+// preview plans what a request file asks for.
+func (w *fluxWorld) preview(t *testing.T, text string) *preview.Plan {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "request.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := w.planner(t)
+	want, err := p.ReadRequest(t.Context(), path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(t.Context(), want, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func (w *fluxWorld) send(t *testing.T, method, path, contentType string, body any) map[string]any {
+	t.Helper()
+	status, answer, err := w.raw.Do(t.Context(), method, path, contentType, body)
+	if err != nil || status >= 300 {
+		t.Fatalf("%s %s: %d %v %v", method, path, status, err, answer)
+	}
+	return answer
+}
+
+// apply writes the objects of a YAML text.
+func (w *fluxWorld) apply(t *testing.T, text string) {
+	t.Helper()
+	decoded, err := preview.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range decoded {
+		body, _ := v.(map[string]any)
+		w.send(t, http.MethodPatch, pathOf(preview.RefOf(body))+"?fieldManager=gitops&force=true", sandboxtest.ApplyPatch, body)
+	}
+}
+
+// pathOf is the path of an object whose plural has an s.
+func pathOf(ref preview.Ref) string {
+	path := "/apis/" + ref.APIVersion
+	if !strings.Contains(ref.APIVersion, "/") {
+		path = "/api/" + ref.APIVersion
+	}
+	if ref.Namespace != "" {
+		path += "/namespaces/" + ref.Namespace
+	}
+	plural := strings.ToLower(ref.Kind) + "s"
+	if strings.HasSuffix(plural, "ys") {
+		plural = strings.TrimSuffix(plural, "ys") + "ies"
+	}
+	return path + "/" + plural + "/" + ref.Name
+}
+
+// until waits until what is read of an object is as it should be.
+func (w *fluxWorld) until(t *testing.T, ref preview.Ref, what string, is func(body map[string]any) bool) map[string]any {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(3 * time.Minute)
+	for {
+		r := w.client.Read(t.Context(), []preview.Ref{ref})[0]
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		if r.Body != nil && is(r.Body) {
+			return r.Body
+		}
+		if time.Now().After(deadline) {
+			log, _ := os.ReadFile(w.log)
+			t.Fatalf("%s: not %s: %v\n%s", ref.ID(), what, preview.Map(r.Body, "status"), log[max(0, len(log)-4000):])
+		}
+		<-tick.C
+	}
+}
+
+// ready reports whether an object of Flux was reconciled as it is now.
+func ready(body map[string]any) bool {
+	status := preview.Map(body, "status")
+	for _, condition := range preview.Maps(status, "conditions") {
+		if preview.String(condition, "type") == "Ready" && preview.String(condition, "status") == "True" {
+			return fmt.Sprint(status["observedGeneration"]) == fmt.Sprint(preview.Map(body, "metadata")["generation"])
+		}
+	}
+	return false
+}
+
+// serveArtifact serves an archive and writes it into the status of a source.
+func (w *fluxWorld) serveArtifact(t *testing.T, source preview.Ref, revision string, archive []byte) {
+	t.Helper()
+	sum := sha256.Sum256(archive)
+	name := "/" + hex.EncodeToString(sum[:]) + ".tar.gz"
+	w.mu.Lock()
+	w.served[name] = archive
+	w.mu.Unlock()
+	now := time.Now().UTC().Format(time.RFC3339)
+	body := w.until(t, source, "there", func(map[string]any) bool { return true })
+	w.send(t, http.MethodPatch, pathOf(source)+"/status", sandboxtest.MergePatch, map[string]any{"status": map[string]any{
+		"observedGeneration": preview.Map(body, "metadata")["generation"],
+		"artifact": map[string]any{
+			"url": w.url + name, "path": name, "digest": "sha256:" + hex.EncodeToString(sum[:]), "revision": revision, "lastUpdateTime": now, "size": len(archive),
+		},
+		"conditions": []any{map[string]any{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "", "lastTransitionTime": now, "observedGeneration": preview.Map(body, "metadata")["generation"]}},
+	}})
+}
+
+// packed is an archive of files, below a directory if that is not empty.
+func packed(t *testing.T, content fs.FS, dir string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(content, name)
+		if err != nil {
+			return err
+		}
+		if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(filepath.Join(dir, name)), Mode: 0o644, Size: int64(len(data)), Typeflag: tar.TypeReg}); err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// compared is an object without what no prediction is about.
+func compared(body map[string]any, created bool) map[string]any {
+	if body == nil {
+		return nil
+	}
+	out := preview.CloneBody(body)
+	delete(out, "status")
+	meta := preview.Map(out, "metadata")
+	for _, field := range []string{"generation", "managedFields", "resourceVersion", "creationTimestamp", "uid"} {
+		delete(meta, field)
+	}
+	delete(preview.Map(meta, "annotations"), "deployment.kubernetes.io/revision") // of the controller of Deployments
+	if spec := preview.Map(out, "spec"); created && spec != nil && preview.String(out, "kind") == "Service" {
+		for _, field := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
+			delete(spec, field)
+		}
+		for _, port := range preview.Maps(spec, "ports") {
+			delete(port, "nodePort")
+		}
+	}
+	if preview.String(out, "kind") == "CustomResourceDefinition" || preview.String(out, "kind") == "ServiceAccount" {
+		delete(out, "secrets")
+	}
+	return out
+}
+
+// predicted is what a plan says of the objects, nil for one that is not there afterwards.
+func predicted(plan *preview.Plan) map[string]map[string]any {
+	out := map[string]map[string]any{}
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		switch o.Action {
+		case preview.ActionDelete:
+			out[o.ID] = nil
+		case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionPatch:
+			out[o.ID] = o.ResultBody
+			if o.ResultBody == nil {
+				out[o.ID] = o.Planned
+			}
+		default:
+			out[o.ID] = o.LiveBody
+		}
+	}
+	return out
+}
+
+// compare compares live objects with what a plan predicted, and returns how many fields of
+// how many objects it compared.
+func (w *fluxWorld) compare(t *testing.T, plan *preview.Plan) (objects, leaves int) {
+	t.Helper()
+	now := predicted(plan)
+	ids := slices.Sorted(maps.Keys(now))
+	for _, id := range ids {
+		o := plan.Object(id)
+		if o.Hook != nil {
+			continue
+		}
+		live := w.client.Read(t.Context(), []preview.Ref{o.Ref()})[0]
+		if live.Err != nil {
+			t.Fatal(live.Err)
+		}
+		created := o.Action == preview.ActionCreate || o.Action == preview.ActionReplace
+		want, is := compared(now[id], created), compared(live.Body, created)
+		if now[id] == nil && live.Body != nil && preview.String(live.Body, "metadata", "deletionTimestamp") != "" {
+			is = nil // it waits for the collector
+		}
+		objects++
+		leaves += countLeaves(is)
+		if !reflect.DeepEqual(canonical(t, want), canonical(t, is)) {
+			t.Errorf("%s (%s)\npredicted %s\nis        %s", id, o.Action, difference(want, is), difference(is, want))
+		}
+	}
+	return objects, leaves
+}
+
+func canonical(t *testing.T, body map[string]any) string {
+	t.Helper()
+	if body == nil {
+		return ""
+	}
+	data, err := preview.Canonical(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func countLeaves(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n += countLeaves(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += countLeaves(e)
+		}
+	case nil:
+	default:
+		n = 1
+	}
+	return n
+}
+
+// difference is what one value has where another differs.
+func difference(a, b any) string {
+	one, oneMap := a.(map[string]any)
+	other, otherMap := b.(map[string]any)
+	if !oneMap || !otherMap {
+		return fmt.Sprintf("%.400v", a)
+	}
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(one)) {
+		if !reflect.DeepEqual(fmt.Sprint(one[key]), fmt.Sprint(other[key])) {
+			out = append(out, key+": "+difference(one[key], other[key]))
+		}
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}
+
+// changes are the actions of a plan that change something, hooks aside.
+func changes(plan *preview.Plan) []string {
+	var out []string
+	for i := range plan.Objects {
+		switch o := &plan.Objects[i]; o.Action {
+		case preview.ActionUnchanged, preview.ActionSkip, preview.ActionKeep:
+		default:
+			if o.Hook == nil {
+				out = append(out, string(o.Action)+" "+o.ID)
+			}
+		}
+	}
+	return out
+}
+
+// namespace makes a namespace.
+func (w *fluxWorld) namespace(t *testing.T, name string) {
+	t.Helper()
+	w.apply(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}")
+}
+
+// fluxRelease is a case of a HelmRelease: two versions of a chart, and of the fields of spec
+// besides the chart.
+type fluxRelease struct {
+	name         string
+	chart        map[string]string // files of version 1.0.0; nil for those of the test's own chart
+	edit         func(files map[string]string)
+	first, then  string // YAML of more fields of spec
+	prepare      string // objects that exist before
+	sameVersion  bool   // the second has the chart of the first
+	neverApplied bool   // the second is not applied
+}
+
+const ownChart = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web, helm.sh/chart: "{{ .Chart.Name }}-{{ .Chart.Version }}"}}
+spec:
+  replicas: {{ .Values.replicas }}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: "registry.example.com/web:{{ .Values.tag }}"
+        ports: [{containerPort: 8080, name: http}]
+        env: [{name: MODE, value: {{ .Values.mode | quote }}}, {name: LEVEL, value: info}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: web}, ports: [{port: 80, targetPort: http, name: http}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {mode: {{ .Values.mode | quote }}, level: info}
+---
+{{- if .Values.extra }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: extra, annotations: {helm.sh/resource-policy: {{ .Values.policy | default "delete" }}}}
+data: {a: b}
+{{- end }}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: token}
+stringData: {token: {{ .Values.token | default "first" | quote }}}
+`
+
+func ownFiles() map[string]string {
+	return map[string]string{
+		"Chart.yaml":            "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+		"values.yaml":           "{replicas: 1, tag: v1, mode: fast, extra: true}",
+		"templates/all.yaml":    ownChart,
+		"templates/NOTES.txt":   "thank you",
+		"templates/_helpers.tp": "",
+	}
+}
+
+func replaced(name, from, to string) func(map[string]string) {
+	return func(files map[string]string) { files[name] = strings.ReplaceAll(files[name], from, to) }
+}
+
+func fluxReleases() []fluxRelease {
+	return []fluxRelease{
+		{name: "a bumped tag", edit: replaced("values.yaml", "tag: v1", "tag: v2")},
+		{name: "values alone", sameVersion: true, then: "values: {replicas: 3, mode: slow}"},
+		{name: "nothing changes", sameVersion: true},
+		{name: "an object less", edit: replaced("values.yaml", "extra: true", "extra: false")},
+		{name: "an object less that is kept", first: "values: {policy: keep}", then: "values: {policy: keep}", edit: replaced("values.yaml", "extra: true", "extra: false")},
+		{name: "a field less", edit: replaced("templates/all.yaml", ", {name: LEVEL, value: info}", "")},
+		{name: "a key less of data", edit: replaced("templates/all.yaml", ", level: info", "")},
+		{name: "client-side", first: "install: {serverSideApply: false, disableWait: true}", then: "install: {serverSideApply: false, disableWait: true}\n  values: {tag: v3}", sameVersion: true},
+		{name: "post-renderers of both kinds",
+			first: "postRenderers: [{kustomize: {images: [{name: registry.example.com/web, newName: mirror.example.com/web}]}}]",
+			then:  "postRenderers: [{kustomize: {images: [{name: registry.example.com/web, newName: mirror.example.com/web, newTag: v9}], patches: [{target: {kind: Deployment}, patch: '[{op: add, path: /spec/template/metadata/annotations, value: {a: b}}]'}]}}]", sameVersion: true},
+		{name: "common metadata", first: "commonMetadata: {labels: {team: a}}", then: "commonMetadata: {labels: {team: b}, annotations: {c: d}}", sameVersion: true},
+		{name: "crds are created once", first: "", edit: func(files map[string]string) {
+			files["crds/a.yaml"] = strings.ReplaceAll(files["crds/a.yaml"], "maxLength: 5", "maxLength: 7")
+			files["values.yaml"] = strings.ReplaceAll(files["values.yaml"], "v1", "v2")
+		}, chart: withCRD("onces.flux.example.com", "Once")},
+		{name: "crds are replaced", first: "upgrade: {crds: CreateReplace, disableWait: true}", then: "upgrade: {crds: CreateReplace, disableWait: true}", edit: func(files map[string]string) {
+			files["crds/a.yaml"] = strings.ReplaceAll(files["crds/a.yaml"], "maxLength: 5", "maxLength: 7")
+		}, chart: withCRD("twices.flux.example.com", "Twice")},
+		{name: "a secret changes", then: "values: {token: second}", sameVersion: true},
+		{name: "an object of another is taken over", prepare: "{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: NS, labels: {own: er}}, data: {a: old, b: old}}",
+			edit: func(files map[string]string) {
+				files["templates/late.yaml"] = "{apiVersion: v1, kind: ConfigMap, metadata: {name: late}, data: {a: new}}"
+			}},
+		{name: "values from a ConfigMap, and one that lacks", prepare: "{apiVersion: v1, kind: ConfigMap, metadata: {name: given, namespace: NS}, data: {values.yaml: 'replicas: 2'}}",
+			then: "valuesFrom: [{kind: ConfigMap, name: given}, {kind: Secret, name: lacks, optional: true}]", sameVersion: true},
+		{name: "a hook", edit: replaced("values.yaml", "tag: v1", "tag: v2"), chart: func() map[string]string {
+			files := ownFiles()
+			files["templates/hook.yaml"] = "{apiVersion: v1, kind: ConfigMap, metadata: {name: hook, annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}}, data: {a: b}}"
+			return files
+		}()},
+		{name: "kept values", first: "values: {replicas: 4}", then: "upgrade: {preserveValues: true, disableWait: true}\n  values: {tag: v5}", sameVersion: true},
+	}
+}
+
+func withCRD(name, kind string) map[string]string {
+	files := ownFiles()
+	plural, group, _ := strings.Cut(name, ".")
+	files["crds/a.yaml"] = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ` + name + `}
+spec:
+  group: ` + group + `
+  scope: Namespaced
+  names: {plural: ` + plural + `, kind: ` + kind + `}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: string, maxLength: 5}}}}}}}]
+`
+	return files
+}
+
+// corpusCharts are releases of the charts of the corpus, with another version of each.
+func corpusCharts(t *testing.T) []fluxRelease {
+	t.Helper()
+	dirs, _ := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpus", "charts", "*"))
+	var out []fluxRelease
+	for _, dir := range dirs {
+		files := map[string]string{}
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			files[name] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files["Chart.yaml"] != "" {
+			out = append(out, fluxRelease{name: filepath.Base(dir), chart: files})
+		}
+	}
+	return out
+}
+
+func field(text, name string) string {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"'`)
+		}
+	}
+	return ""
+}
+
+// run installs the first version by the controller, plans the second, lets the controller
+// apply it, and compares.
+func (w *fluxWorld) runRelease(t *testing.T, i int, tt fluxRelease) (objects, leaves int) {
+	ns := fmt.Sprintf("flux-%d", i)
+	w.namespace(t, ns)
+	if tt.prepare != "" {
+		w.apply(t, strings.ReplaceAll(tt.prepare, "NS", ns))
+	}
+	files := maps.Clone(tt.chart)
+	if files == nil {
+		files = ownFiles()
+	}
+	name, version := field(files["Chart.yaml"], "name"), strings.TrimPrefix(field(files["Chart.yaml"], "version"), "v")
+	archives := map[string][]byte{version: fluxChart(t, name, files)}
+	next := version
+	if tt.edit != nil || tt.chart != nil && !tt.sameVersion {
+		next = "99.0.0"
+		if tt.edit != nil {
+			tt.edit(files)
+		}
+		files["Chart.yaml"] = strings.Replace(files["Chart.yaml"], "version: "+field(files["Chart.yaml"], "version"), "version: "+next, 1)
+		archives[next] = fluxChart(t, name, files)
+	}
+	for v, archive := range archives {
+		w.registry.Chart(t, ns+"/"+name, v, archive)
+	}
+	w.apply(t, fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, metadata: {name: charts, namespace: %s}, spec: {type: oci, url: 'oci://%s/%s'}}", ns, w.registry.Host, ns))
+	text := func(version, more string) string {
+		out := fmt.Sprintf("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: %s}\nspec:\n  interval: 1h\n  chart: {spec: {chart: %s, version: '%s', sourceRef: {kind: HelmRepository, name: charts}}}\n", ns, name, version)
+		if !strings.Contains(more, "install:") {
+			out += "  install: {disableWait: true}\n"
+		}
+		if !strings.Contains(more, "upgrade:") {
+			out += "  upgrade: {disableWait: true}\n"
+		}
+		return out + "  " + more + "\n"
+	}
+	release := preview.Ref{APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Namespace: ns, Name: "web"}
+	reconcile := func(version, text string) {
+		t.Helper()
+		w.apply(t, text)
+		chart := preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "HelmChart", Namespace: ns, Name: ns + "-web"}
+		w.until(t, chart, "of version "+version, func(body map[string]any) bool { return preview.String(body, "spec", "version") == version })
+		w.serveArtifact(t, chart, version, archives[version])
+		w.until(t, release, "ready", func(body map[string]any) bool {
+			history := preview.Maps(preview.Map(body, "status"), "history")
+			return ready(body) && len(history) > 0 && preview.String(history[0], "chartVersion") == version
+		})
+	}
+	// A new release is planned too, before it exists.
+	install := w.preview(t, text(version, tt.first))
+	reconcile(version, text(version, tt.first))
+	objects, leaves = w.compare(t, install)
+	plan := w.preview(t, text(next, tt.then))
+	w.checkOwner(t, plan, "helm-controller")
+	reconcile(next, text(next, tt.then))
+	n, m := w.compare(t, plan)
+	again := w.preview(t, text(next, tt.then))
+	if left := changes(again); len(left) > 0 {
+		t.Errorf("planned again: %v", left)
+	}
+	return objects + n, leaves + m
+}
+
+// checkOwner fails unless a plan is that of the controller, and nothing prevents it.
+func (w *fluxWorld) checkOwner(t *testing.T, plan *preview.Plan, controller string) {
+	t.Helper()
+	by := plan.AppliedBy
+	if by == nil || by.Controller != controller || by.Manager != controller || by.Tool != preview.ApplierFlux {
+		t.Fatalf("applied by %+v", by)
+	}
+	for i := range plan.Objects {
+		if o := &plan.Objects[i]; o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt || o.Action == preview.ActionUnknown {
+			t.Errorf("%s is %s", o.ID, o.Action)
+		}
+	}
+	if found := engine.Obstacles(plan); len(found) > 0 {
+		t.Errorf("obstacles: %+v", found)
+	}
+}
+
+func fluxChart(t *testing.T, name string, files map[string]string) []byte {
+	t.Helper()
+	content := fstest.MapFS{}
+	for path, text := range files {
+		content[path] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return packed(t, content, name)
+}
+
+// What a HelmRelease will change is what the real helm-controller does, field by field: with
+// Helm 4, and with Helm 3.
+func TestClusterFluxHelmReleases(t *testing.T) {
+	for _, program := range []string{"helm-controller", "helm3-controller"} {
+		t.Run(program, func(t *testing.T) {
+			w := newFluxWorld(t, program)
+			objects, leaves := 0, 0
+			all := append(fluxReleases(), corpusCharts(t)...)
+			for i, tt := range all {
+				t.Run(tt.name, func(t *testing.T) {
+					n, m := w.runRelease(t, i, tt)
+					objects, leaves = objects+n, leaves+m
+				})
+			}
+			t.Logf("%d releases, %d objects, %d fields", len(all), objects, leaves)
+		})
+	}
+}

@@ -1,0 +1,257 @@
+package applier
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Names of Flux' helm-controller.
+const (
+	HelmReleaseGroup = "helm.toolkit.fluxcd.io"
+	helmController   = "helm-controller"
+	helmReleaseKind  = "HelmRelease"
+)
+
+// HelmRelease applies a chart as Flux' helm-controller does for a HelmRelease: as Helm, with
+// other marks, over the conflicts, and again only if the chart, the values or the changes of
+// what is rendered differ from those of the release (v1.6.2, internal/reconcile/state.go).
+type HelmRelease struct {
+	*Helm
+	origin preview.Ref
+	spec   map[string]any
+	policy map[string]any // spec.install or spec.upgrade, whichever is next
+	// inSync is that nothing is applied, but for drift that is corrected.
+	inSync bool
+}
+
+// Chart is what a release installs, as far as a controller compares it with its last one.
+type Chart struct {
+	Name, Version string
+	Values        map[string]any
+}
+
+// Controlled is the object that a controller follows.
+type Controlled struct {
+	Ref  preview.Ref
+	Body map[string]any
+}
+
+// FindHelmRelease returns the controller of a HelmRelease, which need not exist in the
+// cluster yet.
+func FindHelmRelease(ctx context.Context, cluster Cluster, release preview.Release, asked Controlled, chart Chart) (*Found, error) {
+	asked.Ref.Namespace = cmp.Or(asked.Ref.Namespace, release.Namespace)
+	spec := preview.Map(asked.Body, "spec")
+	found, err := findHelm(ctx, cluster, release, cmp.Or(preview.String(spec, "storageNamespace"), asked.Ref.Namespace), true)
+	if err != nil {
+		return nil, err
+	}
+	helm, ok := found.Tool.(*Helm)
+	if !ok {
+		return found, nil
+	}
+	h := &HelmRelease{Helm: helm, origin: asked.Ref, spec: spec}
+	h.about.Tool, h.about.Controller, h.about.Object, h.about.Manager = preview.ApplierFlux, helmController, asked.Ref.ID(), helmController
+	// It unlocks a release whose operation was interrupted (internal/reconcile/unlock.go).
+	h.about.Fails = ""
+	h.choosePolicy()
+	live, err := readControlled(ctx, cluster, asked.Ref, &h.about)
+	if err != nil {
+		return nil, err
+	}
+	h.inSync = h.isInSync(live, found, chart)
+	if keeps, _ := h.policy["preserveValues"].(bool); keeps {
+		found.Under = found.Values
+	}
+	found.Tool, found.Values = h, nil
+	return found, h.limits(ctx, cluster)
+}
+
+// OfFlux returns the controller of a release of Helm if it is that of a HelmRelease, by the
+// labels of its objects, and the release of Helm as it is otherwise. No values given means
+// those that the HelmRelease has given before.
+func OfFlux(ctx context.Context, cluster Cluster, release preview.Release, found *Found, chart Chart) (*Found, error) {
+	if found == nil {
+		return nil, nil
+	}
+	for _, earlier := range found.Earlier {
+		labels := preview.Map(earlier.Body, "metadata", "labels")
+		ref := preview.Ref{APIVersion: HelmReleaseGroup + "/v2", Kind: helmReleaseKind, Namespace: preview.String(labels, HelmReleaseGroup+"/namespace"), Name: preview.String(labels, HelmReleaseGroup+"/name")}
+		if ref.Name == "" || ref.Namespace == "" {
+			continue
+		}
+		read := cluster.Read(ctx, []preview.Ref{ref})[0]
+		if read.Err != nil && !preview.Answered(read.Err) {
+			return nil, read.Err
+		}
+		if chart.Values == nil {
+			chart.Values = found.Values
+		}
+		by, err := FindHelmRelease(ctx, cluster, release, Controlled{ref, read.Body}, chart)
+		if err == nil {
+			by.Values = found.Values
+		}
+		return by, err
+	}
+	return found, nil
+}
+
+// choosePolicy sets the policy of the next action, and how that writes: a release is
+// upgraded as it was written before unless spec says otherwise (internal/action/upgrade.go).
+func (h *HelmRelease) choosePolicy() {
+	h.policy = preview.Map(h.spec, "upgrade")
+	if !h.exists {
+		h.policy = preview.Map(h.spec, "install")
+	}
+	switch applies := h.policy["serverSideApply"]; applies {
+	case true, "enabled":
+		h.about.Method = preview.MethodApply
+	case false, "disabled":
+		h.about.Method = preview.MethodThreeWay
+	}
+	h.about.Overwrites = true
+}
+
+// isInSync reports whether the controller finds nothing to upgrade.
+func (h *HelmRelease) isInSync(live map[string]any, found *Found, chart Chart) bool {
+	history := preview.Maps(preview.Map(live, "status"), "history")
+	if h.about.State != "deployed" || len(history) == 0 || len(found.Installed) == 0 || (preview.InstalledPackage{Name: chart.Name, Version: chart.Version}) != found.Installed[0] {
+		return false
+	}
+	for _, field := range []string{"postRenderers", "commonMetadata"} {
+		if !reflect.DeepEqual(preview.Map(live, "spec")[field], h.spec[field]) {
+			return false
+		}
+	}
+	return sameValues(chart.Values, found.Values)
+}
+
+// sameValues compares values as JSON has them, in which an empty mapping is none.
+func sameValues(a, b map[string]any) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	one, err := preview.Hash(a)
+	if err != nil {
+		return false
+	}
+	other, err := preview.Hash(b)
+	return err == nil && one == other
+}
+
+// limits adds what the controller does not do, or does besides.
+func (h *HelmRelease) limits(ctx context.Context, cluster Cluster) error {
+	if suspended, _ := h.spec["suspend"].(bool); suspended {
+		addLimit(&h.about, preview.ApplierLimit{What: preview.LimitSuspended})
+	}
+	if remediation := preview.Map(h.policy, "remediation"); remediation != nil {
+		follows := "uninstall"
+		if h.exists {
+			follows = cmp.Or(preview.String(remediation, "strategy"), "rollback")
+		}
+		addLimit(&h.about, preview.ApplierLimit{What: preview.LimitRemediation, Detail: follows})
+	}
+	if h.inSync && h.corrects() {
+		for _, rule := range preview.Maps(preview.Map(h.spec, "driftDetection"), "ignore") {
+			for _, path := range preview.Texts(rule["paths"]) {
+				addLimit(&h.about, preview.ApplierLimit{What: preview.LimitIgnored, Detail: path})
+			}
+		}
+	}
+	return waitsFor(ctx, cluster, &h.about, h.origin, h.spec)
+}
+
+// corrects reports whether the controller undoes changes of others.
+func (h *HelmRelease) corrects() bool {
+	return preview.String(h.spec, "driftDetection", "mode") == "enabled"
+}
+
+// Mark adds to an object what the controller and then Helm add.
+func (h *HelmRelease) Mark(body map[string]any) {
+	setMetadata(body, "labels", HelmReleaseGroup+"/name", h.origin.Name)
+	setMetadata(body, "labels", HelmReleaseGroup+"/namespace", h.origin.Namespace)
+	h.Helm.Mark(body)
+}
+
+// Decide returns what the controller does with an object. Unlike helm, it takes over an
+// object that it did not create, unless spec says not to, and has a policy for CRDs.
+func (h *HelmRelease) Decide(o *preview.Object) (action preview.Action, own bool) {
+	action, own = h.Helm.Decide(o)
+	switch {
+	case o.Planned == nil:
+		if h.inSync {
+			action = preview.ActionKeep
+		}
+	case fromCRDs(o):
+		return h.decideCRD(o), own
+	case h.inSync:
+		return h.decideInSync(o), own
+	case action == preview.ActionBlocked && h.policy["disableTakeOwnership"] != true:
+		return preview.ActionUpdate, own
+	}
+	return action, own
+}
+
+// decideInSync returns what is done with an object of a release that is in sync.
+func (h *HelmRelease) decideInSync(o *preview.Object) preview.Action {
+	switch {
+	case isHook(o.Planned), o.LiveBody == nil && !h.corrects():
+		return preview.ActionSkip
+	case o.LiveBody == nil:
+		return preview.ActionCreate
+	}
+	return preview.ActionUpdate
+}
+
+// decideCRD returns what is done with a CRD of a directory crds: as the policy says, and
+// nothing if the release is in sync (internal/action/crds.go).
+func (h *HelmRelease) decideCRD(o *preview.Object) preview.Action {
+	policy := preview.String(h.policy, "crds")
+	switch {
+	case o.LiveBody == nil && !h.inSync && policy != "Skip":
+		return preview.ActionCreate
+	case o.LiveBody != nil && !h.inSync && policy == "CreateReplace":
+		return preview.ActionUpdate
+	}
+	addLimit(&h.about, preview.ApplierLimit{What: preview.LimitCRDsKept, Object: o.ID, Detail: policy})
+	return preview.ActionSkip
+}
+
+// Request returns the request by which the controller writes an object.
+func (h *HelmRelease) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
+	replaces := fromCRDs(o) || h.policy["force"] == true
+	switch {
+	case h.inSync && (!h.corrects() || leftAlone(o, HelmReleaseGroup+"/driftDetection", "disabled")):
+		return preview.DryRun{Body: o.LiveBody, Method: preview.MethodNone}, nil
+	case h.inSync: // a dry run by server-side apply, of which the difference is sent as a patch (internal/action/diff.go)
+		return preview.DryRun{Body: withIgnored(o, body, preview.Maps(preview.Map(h.spec, "driftDetection"), "ignore"))}, nil
+	case o.LiveBody != nil && replaces && h.about.Method != preview.MethodApply:
+		return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
+	}
+	return h.Helm.Request(o, body)
+}
+
+// leftAlone reports whether a label or annotation of an object, planned or live, has a value.
+func leftAlone(o *preview.Object, key, value string) bool {
+	return marked(o.Planned, key, value) || marked(o.LiveBody, key, value)
+}
+
+// marked reports whether a label or annotation of an object has a value.
+func marked(body map[string]any, key, value string) bool {
+	meta := preview.Map(body, "metadata")
+	return preview.String(meta, "labels", key) == value || preview.String(meta, "annotations", key) == value
+}
+
+// addLimit adds a limit, if it is not there, in order.
+func addLimit(about *preview.Applier, limit preview.ApplierLimit) {
+	compare := func(a, b preview.ApplierLimit) int {
+		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Detail, b.Detail))
+	}
+	at, there := slices.BinarySearchFunc(about.Limits, limit, compare)
+	if !there {
+		about.Limits = slices.Insert(about.Limits, at, limit)
+	}
+}
