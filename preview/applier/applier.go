@@ -39,6 +39,16 @@ type Found struct {
 	Under map[string]any
 }
 
+// MarkFrom is [Tool.Mark] for an object that comes from a file of the content. What lies in
+// the directory crds of a chart is no part of a release.
+func (f *Found) MarkFrom(origin preview.Origin, body map[string]any) {
+	if tool, ok := f.Tool.(interface{ MarkCRD(body map[string]any) }); ok && inCRDs(origin, body) {
+		tool.MarkCRD(body)
+		return
+	}
+	f.Mark(body)
+}
+
 // Earlier is an object as a tool sent it last. Body is nil if the tool keeps no body.
 type Earlier struct {
 	Ref  preview.Ref

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -107,10 +108,14 @@ func (h *Helm) marked(live map[string]any) bool {
 		preview.String(live, "metadata", "annotations", helmNamespace) == h.release.Namespace
 }
 
+// MarkCRD adds what Helm adds to a CRD of a directory crds: nothing.
+func (h *Helm) MarkCRD(map[string]any) {}
+
 // fromCRDs reports whether an object comes from the directory crds of a chart.
-func fromCRDs(o *preview.Object) bool {
-	dir := path.Dir(o.Origin.File)
-	return o.Is(preview.KindCustomResourceDefinition) && (dir == "crds" || strings.HasPrefix(dir, "crds/") || strings.Contains(dir, "/crds"))
+func fromCRDs(o *preview.Object) bool { return inCRDs(o.Origin, o.Planned) }
+
+func inCRDs(origin preview.Origin, body map[string]any) bool {
+	return preview.IsKind(body, preview.KindCustomResourceDefinition) && slices.Contains(strings.Split(path.Dir(origin.File), "/"), "crds")
 }
 
 func isHook(body map[string]any) bool {

@@ -171,9 +171,14 @@ func (h *HelmRelease) corrects() bool {
 
 // Mark adds to an object what the controller and then Helm add.
 func (h *HelmRelease) Mark(body map[string]any) {
+	h.MarkCRD(body)
+	h.Helm.Mark(body)
+}
+
+// MarkCRD adds to a CRD of a directory crds what the controller adds.
+func (h *HelmRelease) MarkCRD(body map[string]any) {
 	setMetadata(body, "labels", HelmReleaseGroup+"/name", h.origin.Name)
 	setMetadata(body, "labels", HelmReleaseGroup+"/namespace", h.origin.Namespace)
-	h.Helm.Mark(body)
 }
 
 // Decide returns what the controller does with an object. Unlike helm, it takes over an
@@ -207,13 +212,15 @@ func (h *HelmRelease) decideInSync(o *preview.Object) preview.Action {
 }
 
 // decideCRD returns what is done with a CRD of a directory crds: as the policy says, and
-// nothing if the release is in sync (internal/action/crds.go).
+// nothing if the release is in sync. To create one by server-side apply changes one that
+// exists, too (internal/action/crds.go).
 func (h *HelmRelease) decideCRD(o *preview.Object) preview.Action {
 	policy := preview.String(h.policy, "crds")
 	switch {
-	case o.LiveBody == nil && !h.inSync && policy != "Skip":
+	case h.inSync || policy == "Skip":
+	case o.LiveBody == nil:
 		return preview.ActionCreate
-	case o.LiveBody != nil && !h.inSync && policy == "CreateReplace":
+	case policy == "CreateReplace" || h.about.Method == preview.MethodApply:
 		return preview.ActionUpdate
 	}
 	addLimit(&h.about, preview.ApplierLimit{What: preview.LimitCRDsKept, Object: o.ID, Detail: policy})

@@ -41,7 +41,7 @@ type Material struct {
 	Beside []map[string]any
 	// Mark adds to each object what marks it as one of the release; nil adds the labels of
 	// this program.
-	Mark func(body map[string]any)
+	Mark func(origin preview.Origin, body map[string]any)
 }
 
 // verification returns v with the status "unverified" if it has none. An empty status
@@ -78,7 +78,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 	}}
 	s := contentBuilder{definitionsLock: &sync.Mutex{}, release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
 	if s.mark = m.Mark; s.mark == nil {
-		s.mark = func(body map[string]any) { preview.Mark(body, release) }
+		s.mark = func(_ preview.Origin, body map[string]any) { preview.Mark(body, release) }
 	}
 	if section := c.Package.Parameters.Section; section != nil {
 		s.namespace = section.Namespace
@@ -132,7 +132,7 @@ type contentBuilder struct {
 	release   preview.Release
 	pkg       string
 	namespace string // for objects that name none
-	mark      func(body map[string]any)
+	mark      func(origin preview.Origin, body map[string]any)
 	scopes    preview.Scopes
 	pin       string
 	// definitions are the CRDs of the plan; definitionsLock is held for their use.
@@ -200,7 +200,7 @@ func (s contentBuilder) build(r format.RenderedObject, out *built) error {
 	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
 		meta["namespace"] = s.namespace
 	}
-	s.mark(body)
+	s.mark(r.Origin, body)
 	ref = preview.RefOf(body)
 	digest, err := preview.HashObject(body, s.pin)
 	if err != nil {

@@ -379,9 +379,9 @@ func requestWords(file, chosen, reference, name string) []string {
 // seal computes the content digest of rendered content. beside are the objects
 // of other packages in the same plan.
 func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (planned.Content, error) {
-	var mark func(map[string]any)
+	var mark func(preview.Origin, map[string]any)
 	if out.by != nil {
-		mark = out.by.Mark
+		mark = out.by.MarkFrom
 	}
 	return planned.Prepare(release, planned.Material{
 		Mark: mark,
