@@ -84,10 +84,6 @@ type Request struct {
 	ContentDigest string
 	Notes         []RequestNote
 
-	// Asked is the object that is the request, and By its reference.
-	By    preview.Ref
-	Asked map[string]any
-
 	noAnnotations bool // its kind takes no metadata
 
 	home    string // namespace of the Secrets that it may refer to
@@ -98,6 +94,16 @@ type Request struct {
 	says    map[string]string // fields that say what a flag says, by its name
 	others  []string          // requests of the same file
 	pin     func(Pinned) []edit
+}
+
+// Asked returns the object that is the request, and its reference.
+func (r *Request) Asked() (preview.Ref, map[string]any) {
+	for i := range r.objects {
+		if d := &r.objects[i]; d.index == r.index && d.String() == r.Object {
+			return d.Ref, d.body
+		}
+	}
+	return preview.Ref{}, nil
 }
 
 // PostRender is one change of rendered objects: by patches and images of a kustomization,

@@ -128,7 +128,7 @@ func readOne(ctx context.Context, text []byte, documents []document, all []candi
 	asked.used = true
 	r := &reader{
 		ctx: ctx, more: more, asked: asked,
-		Request: &Request{Object: asked.String(), text: text, objects: own, index: asked.index, listed: asked.listed, says: c.kind.says, home: asked.Namespace, By: asked.Ref, Asked: asked.body},
+		Request: &Request{Object: asked.String(), text: text, objects: own, index: asked.index, listed: asked.listed, says: c.kind.says, home: asked.Namespace},
 	}
 	for _, other := range all {
 		if other.at != c.at {

@@ -194,7 +194,7 @@ spec:
 
 func TestAFieldThatIsNotSupportedIsNamed(t *testing.T) {
 	for _, tc := range []struct{ name, text, from, to, want string }{
-		{"all of them at once", helmRelease, "  values:\n", "  kubeConfig: {secretRef: {name: other}}\n  postRenderers: [{helm: {}}]\n  values:\n", "the fields spec.kubeConfig, spec.postRenderers[0].helm are not supported"},
+		{"all of them at once", helmRelease, "  values:\n", "  kubeConfig: {secretRef: {name: other}}\n  postRenderers: [{helm: {}}]\n  values:\n", "the fields spec.kubeConfig, spec.postRenderers are not supported"},
 		{"of a source beside it", helmRelease, "  interval: 5m", "  verify: {provider: cosign}", "HelmRepository apps/podinfo: the field spec.verify is not supported"},
 		{"one that nobody knows", clusterExtension, "      channels", "      chanels: [x]\n      channels", "the field spec.source.catalog.chanels is not supported"},
 		{"in a list", kustomizationOfGit, "  prune: true", "  postBuild: {substituteStrategy: a}", "the field spec.postBuild.substituteStrategy is not supported"},

@@ -29,15 +29,19 @@ func Appliers() []string {
 // record of it.
 func (p *Planner) findApplier(ctx context.Context, found *Resolution, release preview.Release, stored *record.Record) (*applier.Found, error) {
 	chosen := p.Owners.AppliedBy
+	var asked applier.Controlled
+	if found.file != nil {
+		asked.Ref, asked.Body = found.file.Asked()
+	}
 	switch {
 	case !p.LooksOnly || p.Read.Offline || p.Owners.Adopt || chosen == preview.ApplierSelf:
 		return nil, nil
 	case chosen == AppliedByOwner && stored != nil && stored.Installed():
 		return nil, nil
-	case found.file != nil && chosen != preview.ApplierHelm && found.file.By.Group() == applier.HelmReleaseGroup:
-		return applier.FindHelmRelease(ctx, p.cluster, release, applier.Controlled{Ref: found.file.By, Body: found.file.Asked}, found.chart())
-	case found.file != nil && found.file.By.Group() == applier.KustomizationGroup:
-		return applier.FindKustomization(ctx, p.cluster, release, applier.Controlled{Ref: found.file.By, Body: found.file.Asked})
+	case asked.Ref.Group() == applier.HelmReleaseGroup && chosen != preview.ApplierHelm:
+		return applier.FindHelmRelease(ctx, p.cluster, release, asked, found.chart())
+	case asked.Ref.Group() == applier.KustomizationGroup:
+		return applier.FindKustomization(ctx, p.cluster, release, asked)
 	case found.info.Format == helm.Name:
 		by, err := applier.FindHelm(ctx, p.cluster, release, chosen == preview.ApplierHelm)
 		if err != nil || chosen == preview.ApplierHelm {
