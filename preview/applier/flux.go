@@ -10,18 +10,40 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// readControlled reads what a controller follows as it is in the cluster, nil if it is not
-// there. What may not be read is a limit.
+// readControlled reads what a controller follows as it is in the cluster, in the version of
+// ref or, if that is not served, the one that controllers have now; nil if it is not there.
+// What may not be read is a limit.
 func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about *preview.Applier) (map[string]any, error) {
-	read := cluster.Read(ctx, []preview.Ref{ref})[0]
-	switch {
-	case read.Err == nil || preview.ReasonOf(read.Err) == preview.ReasonNotServed:
-		return read.Body, nil
-	case preview.Answered(read.Err):
-		addLimit(about, preview.ApplierLimit{What: preview.LimitNotRead, Object: ref.ID()})
-		return nil, nil
+	current := map[string]string{HelmReleaseGroup: "/v2", KustomizationGroup: "/v1"}
+	for _, version := range []string{ref.APIVersion, ref.Group() + current[ref.Group()]} {
+		ref.APIVersion = version
+		read := cluster.Read(ctx, []preview.Ref{ref})[0]
+		switch {
+		case read.Err == nil:
+			return read.Body, nil
+		case preview.ReasonOf(read.Err) == preview.ReasonNotServed:
+		case preview.Answered(read.Err):
+			addLimit(about, preview.ApplierLimit{What: preview.LimitNotRead, Object: ref.ID()})
+			return nil, nil
+		default:
+			return nil, read.Err
+		}
 	}
-	return nil, read.Err
+	return nil, nil
+}
+
+// lacksSource reports whether what a HelmRelease reads its chart from does not exist.
+func lacksSource(ctx context.Context, cluster Cluster, origin preview.Ref, spec map[string]any) bool {
+	from := preview.Map(spec, "chartRef")
+	if from == nil {
+		from = preview.Map(spec, "chart", "spec", "sourceRef")
+	}
+	ref := preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: preview.String(from, "kind"), Namespace: cmp.Or(preview.String(from, "namespace"), origin.Namespace), Name: preview.String(from, "name")}
+	if ref.Kind == "" || ref.Name == "" {
+		return false
+	}
+	read := cluster.Read(ctx, []preview.Ref{ref})[0]
+	return read.Err == nil && read.Body == nil
 }
 
 // waitsFor adds as limits the objects of dependsOn that are not ready.

@@ -84,17 +84,24 @@ func OfFlux(ctx context.Context, cluster Cluster, release preview.Release, found
 			continue
 		}
 		read := cluster.Read(ctx, []preview.Ref{ref})[0]
-		if read.Err != nil && !preview.Answered(read.Err) {
+		switch {
+		case read.Err == nil && read.Body == nil, preview.ReasonOf(read.Err) == preview.ReasonNotServed:
+			return found, nil // it is gone, and left the release
+		case read.Err != nil && !preview.Answered(read.Err):
 			return nil, read.Err
 		}
 		if chart.Values == nil {
 			chart.Values = found.Values
 		}
 		by, err := FindHelmRelease(ctx, cluster, release, Controlled{ref, read.Body}, chart)
-		if err == nil {
-			by.Values = found.Values
+		if err != nil {
+			return nil, err
 		}
-		return by, err
+		by.Values = found.Values
+		if lacksSource(ctx, cluster, ref, preview.Map(read.Body, "spec")) {
+			by.Describe().Fails = preview.FailsNoSource
+		}
+		return by, nil
 	}
 	return found, nil
 }

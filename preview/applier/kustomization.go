@@ -85,7 +85,7 @@ func (k *Kustomization) Decide(o *preview.Object) (action preview.Action, own bo
 	case o.Planned == nil:
 		return k.decideStale(o, left), own
 	case left, o.LiveBody != nil && marked(o.Planned, KustomizationGroup+"/ssa", "IfNotPresent"):
-		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitKept, Object: o.ID})
+		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitIgnored, Object: o.ID})
 		return preview.ActionSkip, own
 	case o.Planned["sops"] != nil:
 		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: o.ID})

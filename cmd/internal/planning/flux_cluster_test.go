@@ -535,7 +535,7 @@ func corpusCharts(t *testing.T) []fluxRelease {
 			continue
 		}
 		files := readFiles(t, dir)
-		if files["Chart.yaml"] != "" {
+		if files["Chart.yaml"] != "" && !strings.Contains(files["Chart.yaml"], "file://") { // a chart beside it
 			out = append(out, fluxRelease{name: filepath.Base(filepath.Dir(dir)), chart: files})
 		}
 	}
@@ -651,6 +651,11 @@ func TestClusterFluxHelmReleases(t *testing.T) {
 			objects, leaves := 0, 0
 			all := append(fluxReleases(), corpusCharts(t)...)
 			for i, tt := range all {
+				if program == "helm3-controller" && (strings.Contains(tt.then, "commonMetadata") || strings.Contains(tt.then, "postRenderers")) {
+					// 1.4.0 may miss a change of them alone: it compares with the generation of a
+					// condition, which an earlier patch may have advanced (corrected in 1.5).
+					tt.edit = replaced("values.yaml", "mode: fast", "mode: slow")
+				}
 				t.Run(tt.name, func(t *testing.T) {
 					n, m := w.runRelease(t, i, tt)
 					objects, leaves = objects+n, leaves+m
