@@ -35,6 +35,8 @@ type Found struct {
 	Installed []preview.InstalledPackage
 	// Values are those that count if none are given; nil if the tool knows none.
 	Values map[string]any
+	// Asked is the object of the cluster that asks for the release; nil for none.
+	Asked map[string]any
 	// Under are those that given ones are merged into; nil for none.
 	Under map[string]any
 }

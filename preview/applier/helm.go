@@ -132,8 +132,10 @@ func (h *Helm) Request(o *preview.Object, body map[string]any) (preview.DryRun, 
 		return preview.DryRun{Body: body}, nil
 	}
 	earlier := o.Earlier
-	if earlier == nil { // it has the release's marks: the live object is what Helm starts from
-		earlier = o.LiveBody
+	if earlier == nil {
+		// What Helm adopts it compares with itself, so that no field is removed
+		// (helm.sh/helm/v3 v3.19, pkg/action/validate.go, existingResourceConflict).
+		earlier = body
 	}
 	return preview.DryRun{Body: body, Method: preview.MethodThreeWay, ThreeWay: &preview.ThreeWay{Earlier: earlier, Live: o.LiveBody, CustomTwoWay: true}}, nil
 }

@@ -97,7 +97,7 @@ func OfFlux(ctx context.Context, cluster Cluster, release preview.Release, found
 		if err != nil {
 			return nil, err
 		}
-		by.Values = found.Values
+		by.Values, by.Asked = found.Values, read.Body
 		if lacksSource(ctx, cluster, ref, preview.Map(read.Body, "spec")) {
 			by.Describe().Fails = preview.FailsNoSource
 		}

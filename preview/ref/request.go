@@ -65,13 +65,8 @@ type Request struct {
 	ChartDigest bool
 	// NoHooks says that hooks of a chart are left out.
 	NoHooks bool
-	// PostRender are changes of the rendered objects of a chart, in their order.
-	PostRender []PostRender
-	// PostRenderHooks says which of them see the hooks of a chart, as Flux'
-	// postRenderStrategy names it.
-	PostRenderHooks string
-	// OnInstall and OnUpgrade are the parts of a chart that are left out then.
-	OnInstall, OnUpgrade LeftOut
+	// Rendering is what is done with what the content renders to.
+	Rendering
 	// OneNamespace says that objects which name another namespace go to the release's.
 	OneNamespace bool
 
@@ -104,6 +99,17 @@ func (r *Request) Asked() (preview.Ref, map[string]any) {
 		}
 	}
 	return preview.Ref{}, nil
+}
+
+// Rendering is what a request does with the objects that its content renders to.
+type Rendering struct {
+	// PostRender are changes of the objects, in their order.
+	PostRender []PostRender
+	// PostRenderHooks says which of them see the hooks of a chart, as Flux'
+	// postRenderStrategy names it.
+	PostRenderHooks string
+	// OnInstall and OnUpgrade are the parts of a chart that are left out then.
+	OnInstall, OnUpgrade LeftOut
 }
 
 // PostRender is one change of rendered objects: by patches and images of a kustomization,

@@ -53,10 +53,9 @@ func (r *reader) helmRelease(f *strictReader) {
 	r.Format = "helm"
 	r.suspended(spec)
 	// CustomResourceDefinitions are reviewed like all else.
-	r.OnInstall, r.OnUpgrade = leftOut(spec.At("install")), leftOut(spec.At("upgrade"))
+	r.ofHelmRelease(spec)
 	spec.At("upgrade.force").Flag()
 	spec.At("upgrade.preserveValues").Flag()
-	r.postRenderers(spec)
 	switch chart, named := spec.At("chart.spec"), spec.At("chartRef"); {
 	case chart.Set() && named.Set():
 		named.Fail("there is a chart too; give one of them")
@@ -75,8 +74,16 @@ func leftOut(v field) LeftOut {
 	return LeftOut{Hooks: v.At("disableHooks").Flag(), CRDs: v.At("crds").OneOf("Skip", "Create", "CreateReplace") == "Skip"}
 }
 
-// postRenderers reads the changes that helm-controller makes in rendered objects.
-func (r *reader) postRenderers(spec field) {
+// RenderingOf returns what a HelmRelease of the cluster does with the objects of its chart.
+func RenderingOf(helmRelease map[string]any) Rendering {
+	var out Rendering
+	out.ofHelmRelease(newStrictReader("", helmRelease, nil).At("spec"))
+	return out
+}
+
+// ofHelmRelease reads the changes that helm-controller makes in rendered objects.
+func (r *Rendering) ofHelmRelease(spec field) {
+	r.OnInstall, r.OnUpgrade = leftOut(spec.At("install")), leftOut(spec.At("upgrade"))
 	for _, item := range spec.At("postRenderers").Items() {
 		by := item.At("kustomize")
 		r.PostRender = append(r.PostRender, PostRender{Patches: mappings(by.At("patches")), Images: mappings(by.At("images"))})
@@ -86,7 +93,7 @@ func (r *reader) postRenderers(spec field) {
 }
 
 // commonMetadata reads the labels and annotations that all objects get.
-func (r *reader) commonMetadata(spec field) {
+func (r *Rendering) commonMetadata(spec field) {
 	common := spec.At("commonMetadata")
 	if labels, annotations := common.At("labels").TextMap(), common.At("annotations").TextMap(); len(labels)+len(annotations) > 0 {
 		r.PostRender = append(r.PostRender, PostRender{Labels: labels, Annotations: annotations})

@@ -63,6 +63,9 @@ func (out *Resolution) appliedBy(by *applier.Found) {
 	if out.by = by; by != nil && len(out.params.Values) == 0 && by.Values != nil {
 		out.params.Values = by.Values
 	}
+	if by != nil && by.Asked != nil {
+		out.rendering = ref.RenderingOf(by.Asked)
+	}
 	if by != nil && by.Under != nil {
 		out.params.Values = ref.Merged(by.Under, out.params.Values)
 	}

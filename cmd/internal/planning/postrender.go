@@ -20,12 +20,9 @@ import (
 // postRender makes the changes of a request in what its chart rendered to, and leaves out
 // what the request leaves out of it. What lies in a directory crds is not changed.
 func (out *Resolution) postRender(ctx context.Context, in format.Input, output *format.Output) error {
-	if out.file == nil {
-		return nil
-	}
-	without := out.file.OnInstall
+	without := out.rendering.OnInstall
 	if in.Upgrade {
-		without = out.file.OnUpgrade
+		without = out.rendering.OnUpgrade
 	}
 	if without.CRDs {
 		output.Objects = slices.DeleteFunc(output.Objects, func(o format.RenderedObject) bool { return definedAside(in, o) })
@@ -33,7 +30,7 @@ func (out *Resolution) postRender(ctx context.Context, in format.Input, output *
 	if without.Hooks {
 		output.DropHooks()
 	}
-	if len(out.file.PostRender) == 0 {
+	if len(out.rendering.PostRender) == 0 {
 		return nil
 	}
 	aside, objects, hooks := []format.RenderedObject{}, []format.RenderedObject{}, []format.RenderedObject{}
@@ -41,18 +38,18 @@ func (out *Resolution) postRender(ctx context.Context, in format.Input, output *
 		switch {
 		case definedAside(in, object):
 			aside = append(aside, object)
-		case object.Hook != nil && out.file.PostRenderHooks != "" && out.file.PostRenderHooks != "combined":
+		case object.Hook != nil && out.rendering.PostRenderHooks != "" && out.rendering.PostRenderHooks != "combined":
 			hooks = append(hooks, object)
 		default:
 			objects = append(objects, object)
 		}
 	}
 	var err error
-	for _, change := range out.file.PostRender {
+	for _, change := range out.rendering.PostRender {
 		if objects, err = changed(ctx, in, objects, change); err != nil {
 			return err
 		}
-		if out.file.PostRenderHooks == "separate" {
+		if out.rendering.PostRenderHooks == "separate" {
 			if hooks, err = changed(ctx, in, hooks, change); err != nil {
 				return err
 			}

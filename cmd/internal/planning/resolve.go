@@ -148,14 +148,15 @@ func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*so
 // Resolution is the content that a reference was resolved to, before it is
 // rendered for a release.
 type Resolution struct {
-	request preview.Request
-	file    *RequestFile // nil for a reference of the command line
-	params  format.Params
-	info    format.Info
-	format  format.Format
-	content fetchedContent
-	whole   fs.FS // what the content was cut out of, at a path; nil when it was not
-	at      string
+	request   preview.Request
+	file      *RequestFile // nil for a reference of the command line
+	rendering ref.Rendering
+	params    format.Params
+	info      format.Info
+	format    format.Format
+	content   fetchedContent
+	whole     fs.FS // what the content was cut out of, at a path; nil when it was not
+	at        string
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
 	certifier    format.Certifier // it was rendered with
@@ -207,6 +208,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 		params: want.params, pin: want.pinImages, start: want.start,
 	}
 	if out.file = want.File; want.File != nil {
+		out.rendering = want.File.Rendering
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
 		out.oneNamespace, out.noHooks = want.File.OneNamespace, want.File.NoHooks
 		out.request.FileRequest, out.request.Beside = want.File.chosen(), want.File.beside
