@@ -86,6 +86,9 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 	if by == nil || preview.ReasonOf(err) == preview.ReasonForbidden {
 		return nil, nil // a package of that name may be meant
 	}
+	if err == nil {
+		by, err = applier.OfFlux(ctx, p.cluster, release, by, applier.Chart{Name: by.Installed[0].Name, Version: by.Installed[0].Version})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +105,7 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 	source := preview.Source{Kind: preview.SourceInstalled, Reference: release.Namespace + "/" + release.Name, Digest: "sha256:" + hex.EncodeToString(hash.Sum(nil))}
 	content, err := planned.Prepare(release, planned.Material{
 		Info: format.Info{Package: by.Installed[0].Name, Version: by.Installed[0].Version, Format: helm.Name}, Output: &format.Output{Objects: objects},
-		Values: by.Values, SecretValues: true, Sources: []preview.Source{source}, Mark: by.Mark,
+		Values: by.Values, SecretValues: true, Sources: []preview.Source{source}, Mark: by.MarkFrom,
 	})
 	if err != nil {
 		return nil, err

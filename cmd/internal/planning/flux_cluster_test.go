@@ -394,7 +394,8 @@ func changes(plan *preview.Plan) []string {
 		switch o := &plan.Objects[i]; o.Action {
 		case preview.ActionUnchanged, preview.ActionSkip, preview.ActionKeep:
 		default:
-			if o.Hook == nil {
+			// A Job that goes when it is done is made again each time.
+			if _, goes := preview.Map(o.Planned, "spec")["ttlSecondsAfterFinished"]; o.Hook == nil && !goes {
 				out = append(out, string(o.Action)+" "+o.ID)
 			}
 		}
