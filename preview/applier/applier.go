@@ -55,6 +55,8 @@ func (f *Found) MarkFrom(origin preview.Origin, body map[string]any) {
 type Earlier struct {
 	Ref  preview.Ref
 	Body map[string]any
+	// Placed is true if the tool put it into the namespace, which it named none of.
+	Placed bool
 }
 
 // create returns the request by which tools create an object without server-side apply.

@@ -217,10 +217,11 @@ func earlierObjects(ctx context.Context, cluster Cluster, values []any, namespac
 		if _, err := preview.Normalize(body, namespaced); err != nil {
 			return nil, err
 		}
-		if namespaced && ref.Namespace == "" {
+		placed := namespaced && ref.Namespace == ""
+		if placed {
 			preview.Map(body, "metadata")["namespace"] = namespace
 		}
-		out = append(out, Earlier{preview.RefOf(body), body})
+		out = append(out, Earlier{preview.RefOf(body), body, placed})
 	}
 	return out, nil
 }

@@ -24,8 +24,13 @@ type HelmRelease struct {
 	origin preview.Ref
 	spec   map[string]any
 	policy map[string]any // spec.install or spec.upgrade, whichever is next
-	// inSync is that nothing is applied, but for drift that is corrected.
-	inSync bool
+	// inSync is that nothing is applied, but for drift that is corrected; moves is that a
+	// release which was not written by server-side apply is from now on.
+	inSync, moves bool
+	// uninstalled are the ids of what an earlier release of the HelmRelease has, which is
+	// uninstalled first. It is false for what stays, because the controller looks for it in
+	// the new namespace.
+	uninstalled map[string]bool
 }
 
 // Chart is what a release installs, as far as a controller compares it with its last one.
@@ -57,11 +62,14 @@ func FindHelmRelease(ctx context.Context, cluster Cluster, release preview.Relea
 	h.about.Tool, h.about.Controller, h.about.Object, h.about.Manager = preview.ApplierFlux, helmController, asked.Ref.ID(), helmController
 	// It unlocks a release whose operation was interrupted (internal/reconcile/unlock.go).
 	h.about.Fails = ""
-	h.choosePolicy()
 	live, err := readControlled(ctx, cluster, asked.Ref, &h.about)
 	if err != nil {
 		return nil, err
 	}
+	if err := h.uninstallsFirst(ctx, cluster, release, live, found, chart); err != nil {
+		return nil, err
+	}
+	h.choosePolicy()
 	h.inSync = h.isInSync(live, found, chart)
 	if keeps, _ := h.policy["preserveValues"].(bool); keeps {
 		found.Under = found.Values
@@ -115,11 +123,38 @@ func (h *HelmRelease) choosePolicy() {
 	}
 	switch applies := h.policy["serverSideApply"]; applies {
 	case true, "enabled":
+		h.moves = h.about.Method != preview.MethodApply && h.exists
 		h.about.Method = preview.MethodApply
 	case false, "disabled":
 		h.about.Method = preview.MethodThreeWay
 	}
 	h.about.Overwrites = true
+}
+
+// uninstallsFirst reads what an earlier release has, if the HelmRelease had another target:
+// that is uninstalled before the new one is installed (internal/action/verify.go,
+// ReleaseTargetChanged).
+func (h *HelmRelease) uninstallsFirst(ctx context.Context, cluster Cluster, release preview.Release, live map[string]any, found *Found, chart Chart) error {
+	status := preview.Map(live, "status")
+	storage, history := preview.String(status, "storageNamespace"), preview.Maps(status, "history")
+	if storage == "" || len(history) == 0 {
+		return nil
+	}
+	was := preview.Release{Name: preview.String(history[0], "name"), Namespace: preview.String(history[0], "namespace")}
+	other := preview.String(history[0], "chartName") != chart.Name && preview.String(h.spec, "upgrade", "chartNameChangeStrategy") != "InPlaceUpdate"
+	if was == release && storage == cmp.Or(preview.String(h.spec, "storageNamespace"), h.origin.Namespace) && !other {
+		return nil
+	}
+	earlier, err := findHelm(ctx, cluster, was, storage, false)
+	if err != nil || earlier == nil {
+		return err
+	}
+	h.exists, h.uninstalled, found.Earlier, found.Installed = false, map[string]bool{}, earlier.Earlier, earlier.Installed
+	h.about.Revision, h.about.State, h.about.Method = 0, "", preview.MethodApply
+	for _, object := range earlier.Earlier {
+		h.uninstalled[object.Ref.ID()] = !object.Placed || was.Namespace == release.Namespace
+	}
+	return nil
 }
 
 // isInSync reports whether the controller finds nothing to upgrade.
@@ -194,11 +229,16 @@ func (h *HelmRelease) Decide(o *preview.Object) (action preview.Action, own bool
 	action, own = h.Helm.Decide(o)
 	switch {
 	case o.Planned == nil:
-		if h.inSync {
+		if gone, earlier := h.uninstalled[o.ID]; earlier && !gone {
+			addLimit(&h.about, preview.ApplierLimit{What: preview.LimitNotPruned, Object: o.ID})
+			action = preview.ActionKeep
+		} else if h.inSync {
 			action = preview.ActionKeep
 		}
 	case fromCRDs(o):
 		return h.decideCRD(o), own
+	case h.uninstalled[o.ID] && o.LiveBody != nil && preview.String(o.LiveBody, "metadata", "annotations", helmPolicy) != "keep":
+		return preview.ActionReplace, own
 	case h.inSync:
 		return h.decideInSync(o), own
 	case action == preview.ActionBlocked && h.policy["disableTakeOwnership"] != true:
@@ -244,6 +284,8 @@ func (h *HelmRelease) Request(o *preview.Object, body map[string]any) (preview.D
 		return preview.DryRun{Body: withIgnored(o, body, preview.Maps(preview.Map(h.spec, "driftDetection"), "ignore"))}, nil
 	case o.LiveBody != nil && replaces && h.about.Method != preview.MethodApply:
 		return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
+	case h.moves && o.LiveBody != nil && !isHook(body): // with the fields that it wrote before (helm.sh/helm/v4 v4.2.4, pkg/kube/client.go)
+		return preview.DryRun{Body: body, Takes: &preview.FieldTaking{Live: o.LiveBody, Updated: []string{helmController}}}, nil
 	}
 	return h.Helm.Request(o, body)
 }
