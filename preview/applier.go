@@ -30,6 +30,14 @@ type Applier struct {
 	Limits []ApplierLimit `json:"limits,omitempty"`
 }
 
+// Limits returns all limits.
+func Limits() []Limit {
+	return []Limit{
+		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead,
+	}
+}
+
 // Name returns the tool's own name.
 func (a *Applier) Name() string {
 	switch a.Tool {

@@ -49,8 +49,17 @@ func closedSets() map[string][]string {
 		"CloudPermission.Change": changes,
 		"Applier.Tool":           Appliers(),
 		"WriteMethod":            {string(MethodApply), string(MethodThreeWay), string(MethodUpdate)},
+		"Limit":                  limitNames(),
 		"ApplierFailure":         {string(FailsPending), string(FailsNoSource)},
 	}
+}
+
+func limitNames() []string {
+	var out []string
+	for _, limit := range Limits() {
+		out = append(out, string(limit))
+	}
+	return out
 }
 
 // generator makes a JSON schema of Go types, with their comments.

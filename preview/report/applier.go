@@ -88,6 +88,7 @@ var limitTexts = map[preview.Limit]string{
 	preview.LimitSuspended:   "Reconciliation is suspended: nothing is applied before it is resumed",
 	preview.LimitWindow:      "A sync window is closed: nothing is applied before it opens",
 	preview.LimitManual:      "Nothing is applied automatically: the change waits for a sync",
+	preview.LimitWaits:       "Nothing is applied before another object is ready",
 	preview.LimitRemediation: "After a failure",
 	preview.LimitRecreates:   "An immutable field changes: the object is deleted and created again",
 	preview.LimitIgnored:     "Fields are left as they are",
