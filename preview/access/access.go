@@ -53,9 +53,10 @@ type Input struct {
 // granted in a namespace, are included. A binding to a role that is not known grants
 // nothing.
 //
-// A binding that is only in the cluster grants its whole role to the plan's accounts,
-// and to groups that include them: those grants are Held. To other subjects it grants
-// only what the plan adds to the role.
+// A binding that is only in the cluster grants its whole role to the plan's accounts, to
+// those that have a role of the plan by another such binding, and to groups that include
+// them: those grants are Held. To other subjects it grants only what the plan adds to the
+// role.
 func Compute(in Input) []preview.Grant {
 	s := NewRBACIndex(in.Existing, in.Missing)
 	s.unread = in.Unread
@@ -92,7 +93,7 @@ func (s *RBACIndex) Compute(objects []map[string]any, accounts ...map[string]any
 			c.bind(body, Subjects(body), roles.rules(RoleOf(body)), false)
 		}
 	}
-	ours := accountsOf(objects, accounts)
+	ours := accountsOf(objects, accounts, bindingsOf(idsOf(slices.Concat(objects, accounts)), s.bindings))
 	for _, body := range s.bindings {
 		// A stored copy of a planned binding is about to be overwritten.
 		if !roles.planned[preview.RefOf(body).ID()] {

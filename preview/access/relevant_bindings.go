@@ -84,18 +84,18 @@ func TouchesRBAC(objects []map[string]any) bool {
 }
 
 // RelevantBindings returns the bindings of the cluster that matter for the objects:
-// those of a role among objects, and those of their accounts or groups with these,
-// which are returned with only these subjects. existing are the bindings of the
-// cluster, roles its roles. Default bindings for all accounts are left out if their
+// those of a role among objects, and those of their accounts, of accounts that the cluster
+// binds to a role among objects, or of groups with these, which are returned with only
+// these subjects. existing are the bindings of the cluster, roles its roles. Default bindings for all accounts are left out if their
 // role is unchanged.
 //
 // far are RoleBindings to groups of many accounts in namespaces where objects has
 // nothing: tenants of those namespaces write them.
 func RelevantBindings(objects, existing, roles []map[string]any) (held, far []map[string]any) {
 	set := newRoleSet(Input{Objects: objects, Existing: roles})
-	ours := accountsOf(objects)
 	planned := idsOf(objects)
-	within := maps.Clone(ours.namespaces)
+	within := maps.Clone(accountsOf(objects).namespaces)
+	ours := accountsOf(objects, bindingsOf(planned, existing))
 	for _, body := range objects {
 		within[preview.String(body, "metadata", "namespace")] = true
 	}
@@ -131,10 +131,16 @@ func (s *roleSet) bindsEveryone(binding map[string]any) bool {
 	return UnchangedBuiltIn(s.role(role.ID()))
 }
 
-// OwnSubjects returns those subjects that are accounts of the objects, or groups with
-// one of them.
-func OwnSubjects(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
-	ours := accountsOf(objects)
+// bindingsOf returns the bindings of roles with these ids: the accounts that they name have
+// what such a role gives besides their other rights.
+func bindingsOf(roles map[string]bool, existing []map[string]any) []map[string]any {
+	return slices.DeleteFunc(slices.Clone(existing), func(body map[string]any) bool { return !isBinding(body) || !roles[RoleOf(body).ID()] })
+}
+
+// OwnSubjects returns those subjects that are accounts of the objects or that bindings of
+// the cluster bind to a role among them, or groups with one of these.
+func OwnSubjects(objects, existing []map[string]any, subjects []preview.Subject) []preview.Subject {
+	ours := accountsOf(objects, bindingsOf(idsOf(objects), existing))
 	return slices.DeleteFunc(slices.Clone(subjects), func(s preview.Subject) bool { return !ours.has(s) })
 }
 

@@ -88,6 +88,19 @@ func TestWhatTheClusterAlreadyGives(t *testing.T) {
 			},
 		},
 		{
+			"an account that the cluster binds to a role of the plan has it besides what others give",
+			[]string{"ClusterRole own |pods|get"},
+			[]string{
+				"ClusterRole reader |secrets|get", "ClusterRoleBinding waiting own ServiceAccount:app/theirs",
+				"ClusterRoleBinding theirs reader ServiceAccount:app/theirs", "ClusterRoleBinding others reader ServiceAccount:app/other",
+			},
+			[]string{
+				"new theirs@cluster: get |pods via ClusterRole/own ClusterRoleBinding/waiting",
+				"new bob@cluster: get |pods via ClusterRole/own ClusterRoleBinding/waiting",
+				"same held theirs@cluster: get |secrets via ClusterRole/reader ClusterRoleBinding/theirs",
+			},
+		},
+		{
 			"a role that aggregates to view widens everybody with view, admin through edit too, by just that",
 			[]string{"ClusterRole own rbac.authorization.k8s.io/aggregate-to-view=true example.com|things|get"},
 			[]string{"RoleBinding team/viewers view Group:devs", "ClusterRoleBinding admins admin Group:ops", "ClusterRoleBinding others system:node Group:nodes"},

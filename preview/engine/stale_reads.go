@@ -54,13 +54,13 @@ func (a *rereader) currentReads(ctx context.Context, read func(context.Context, 
 }
 
 // matchesRecordedRead reports whether a live object has the fingerprint of a recorded
-// read. A binding was recorded with some of its subjects only: the plan's own accounts,
-// one on an escalation path, or both. Which ones is not recorded, so each combination
+// read. A binding was recorded with some of its subjects only: the plan's own accounts and
+// those that have a role of it, one on an escalation path, or both. Which ones is not recorded, so each combination
 // is tried.
 func matchesRecordedRead(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
-		ours := access.OwnSubjects(preview.PlannedBodies(p.Objects), subjects)
+		ours := access.OwnSubjects(preview.PlannedBodies(p.Objects), p.ReadBodies(), subjects)
 		forms = append(forms, access.OnlySubjects(live, ours))
 		for _, s := range subjects[:min(len(subjects), maxHeld)] {
 			forms = append(forms, access.OnlySubjects(live, []preview.Subject{s}), access.OnlySubjects(live, append(slices.Clone(ours), s)))
