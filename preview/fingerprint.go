@@ -53,7 +53,7 @@ func hashLive(live, content map[string]any, secret string) (string, error) {
 		"deletionTimestamp": meta["deletionTimestamp"],
 		"ownerReferences":   meta["ownerReferences"],
 		"finalizers":        meta["finalizers"],
-		"marks":             ownershipMarks(live),
+		"marks":             OwnershipMarks(live),
 		"content":           MaskObject(content),
 	}
 	if secret != "" {

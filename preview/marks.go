@@ -163,9 +163,9 @@ func IsMember(body map[string]any, r Release) bool {
 	return String(body, "metadata", "labels", LabelPartOf) == SetID(r)
 }
 
-// ownershipMarks returns all labels and annotations of an object that name an owner,
+// OwnershipMarks returns all labels and annotations of an object that name an owner,
 // for its fingerprint.
-func ownershipMarks(body map[string]any) map[string]any {
+func OwnershipMarks(body map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, mark := range ownerMarks {
 		if v := MarkValue(body, mark.key); v != "" {

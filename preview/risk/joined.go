@@ -1,7 +1,7 @@
 package risk
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -22,6 +22,7 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 		}
 	}
 	var files, places []string
+	chose := "the package"
 	for _, t := range orders.Targets(o.GroupKind(), o.Planned) {
 		switch t.Means {
 		case orders.File:
@@ -31,7 +32,13 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 				places = append(places, preview.EvidenceName(host))
 			}
 		case orders.Store:
-			places = append(places, c.storesOf(o, t)...)
+			store, owner := c.storeOf(o, t)
+			if owner != "" {
+				store, chose = store+" of "+owner, "a package"
+			}
+			if store != "" {
+				places = append(places, store)
+			}
 		case orders.Service:
 			add(c.passesTo(t.Value))
 		case orders.Route:
@@ -46,7 +53,7 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 	case len(files) > 0:
 		add(Critical, "the content of "+strings.Join(files, ", ")+" is sent to "+to)
 	case k.Effect == deputy.Exports && k.Namespaced && c.namespaces.foreign(o.Namespace):
-		add(Critical, "what is in namespace "+o.Namespace+" goes to "+to+", which the package chose")
+		add(Critical, "what is in namespace "+o.Namespace+" goes to "+to+", which "+chose+" chose")
 	}
 	return level, lines
 }
@@ -64,17 +71,30 @@ func outsideHost(address string) string {
 	return host
 }
 
-// storesOf returns which object of the plan an order names as the place of its copies; nil
-// if the plan has none. A store of the whole cluster may have a namespace in the plan, as
-// the scope of kinds without a CRD is not known.
-func (c *scan) storesOf(o *preview.Object, t orders.Target) []string {
-	kind := cmp.Or(preview.String(t.In, "kind"), "SecretStore")
-	for _, store := range c.objects {
-		if store.Kind == kind && store.Name == t.Value && store.Ref().Group() == o.Ref().Group() && (store.Namespace == o.Namespace || strings.HasPrefix(kind, "Cluster")) {
-			return []string{kind + " " + preview.EvidenceName(store.Name)}
+// packaged are the tools that bring packages. Objects of others, such as what Argo CD
+// applies from a repository, are as the users of the cluster have them.
+var packaged = []string{preview.ToolRelease, preview.ToolHelm, preview.ToolHelmRelease, preview.ToolOLMv0, preview.ToolOLMv1}
+
+// storeOf returns which store an order names as the place of its copies, where a package
+// brings it: the plan, or the owner, which then is one of the cluster. It is empty for a
+// store of the cluster's users. A store of the whole cluster may have a namespace in the
+// plan, as the scope of kinds without a CRD is not known.
+func (c *scan) storeOf(o *preview.Object, t orders.Target) (store, owner string) {
+	ref := orders.StoreRef(o, t)
+	store = ref.Kind + " " + preview.EvidenceName(ref.Name)
+	for _, of := range c.objects {
+		if of.Kind == ref.Kind && of.Name == ref.Name && of.Ref().Group() == ref.Group() && (of.Namespace == ref.Namespace || ref.Namespace == "") {
+			return store, ""
 		}
 	}
-	return nil
+	for _, body := range c.around.reads[ref.ID()] {
+		for _, owner := range preview.ForeignOwners(body, preview.Release{}) { // the release itself may have kept it
+			if slices.Contains(packaged, owner.Tool) {
+				return store, owner.Tool + " " + preview.EvidenceName(owner.Name)
+			}
+		}
+	}
+	return "", ""
 }
 
 // leadingOutside returns the addresses outside of the cluster to which the endpoints and

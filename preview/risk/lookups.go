@@ -15,7 +15,8 @@ import (
 type lookups struct {
 	reads     map[string][]map[string]any    // bodies read from the cluster, by id
 	workloads map[string][]*preview.Object   // objects that make pods, by namespace
-	services  map[string][]*preview.Object   // by namespace
+	services  map[string][]*preview.Object   // of the plan, and those read from the cluster, by namespace
+	ingresses map[string][]any               // specs of Ingresses read from the cluster, by namespace
 	policies  map[string]bool                // ValidatingAdmissionPolicy that the plan binds → whether a binding says Deny
 	bound     map[string][]*preview.Object   // bindings in the plan, by the policy that they name
 	empty     bool                           // no object stays after the plan, as for uninstall
@@ -36,7 +37,7 @@ const maxSelections = 1 << 20
 
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
-		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{}, services: map[string][]*preview.Object{},
+		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{}, services: map[string][]*preview.Object{}, ingresses: map[string][]any{},
 		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
@@ -66,9 +67,20 @@ func newLookups(p *preview.Plan) lookups {
 	}
 	for i := range p.Reads {
 		a.reads[p.Reads[i].ID] = append(a.reads[p.Reads[i].ID], p.Reads[i].Body)
+		a.addPlaces(p.Reads[i].Body)
 		a.addAggregating(p.Reads[i].Body)
 	}
 	return a
+}
+
+// addPlaces adds a Service or an Ingress that was read from the cluster.
+func (a *lookups) addPlaces(body map[string]any) {
+	switch ref := preview.RefOf(body); {
+	case ref.Is(preview.KindService):
+		a.services[ref.Namespace] = append(a.services[ref.Namespace], &preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Planned: body})
+	case ref.Is(preview.KindIngress):
+		a.ingresses[ref.Namespace] = append(a.ingresses[ref.Namespace], body["spec"])
+	}
 }
 
 // addAggregating adds the selectors of a ClusterRole read from the cluster that

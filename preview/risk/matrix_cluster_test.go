@@ -91,7 +91,7 @@ func definition(ref preview.Ref, name, group, version string) map[string]any {
 // upgrade plans the cell over an older version that is applied. Objects that the API server
 // refuses, and those that change how it answers, are new in the plan.
 func (w *world) upgrade(c cell) (*preview.Plan, string) {
-	older, err := contentOf("1.0.0", olderOf(c))
+	older, err := contentOf(release, "1.0.0", olderOf(c))
 	if err != nil {
 		return nil, "refused: " + reasonOf(err)
 	}
@@ -118,7 +118,7 @@ func (w *world) secondRelease(c cell) (*preview.Plan, string) {
 	if len(first) == 0 || len(second) == 0 {
 		return nil, ""
 	}
-	content, err := contentOf("1.0.0", first)
+	content, err := contentOf(preview.Release{Name: "first", Namespace: release.Namespace}, "1.0.0", first)
 	if err != nil {
 		return nil, "refused: " + reasonOf(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // openServer matches workloads with a server that asks for no login, where a Service of
-// the plan leads to it: Critical for a server that runs code where the Service, or a
+// the plan or of the cluster leads to it: Critical for a server that runs code where the Service, or a
 // route to it, is reached from outside of the cluster.
 func openServer(c *scan, o *preview.Object) (Level, []string) {
 	pod, meta := preview.PodTemplate(o.Planned)
@@ -46,7 +46,7 @@ func hasHostPort(container map[string]any) bool {
 	return slices.ContainsFunc(preview.Maps(container, "ports"), func(port map[string]any) bool { n, ok := port["hostPort"].(int64); return ok && n != 0 })
 }
 
-// servedBy returns which Service of the plan leads to the pods of a workload, one that is
+// servedBy returns which Service of the plan or the cluster leads to the pods of a workload, one that is
 // reached from outside of the cluster if there is one; empty for none.
 func (c *scan) servedBy(o *preview.Object, have map[string]any) (service string, outside bool) {
 	set := labels.Set{}
@@ -71,10 +71,13 @@ func (c *scan) servedBy(o *preview.Object, have map[string]any) (service string,
 	return service, outside
 }
 
-// routed reports whether an Ingress, Route or the like in the namespace of a Service names
-// it. It is true once the comparisons are used up.
+// routed reports whether an Ingress, Route or the like of the plan, or an Ingress of the
+// cluster, in the namespace of a Service names it. It is true once the comparisons are used up.
 func (c *scan) routed(service *preview.Object) bool {
 	if c.around.left -= len(c.plan.Objects); c.around.left < 0 {
+		return true
+	}
+	if slices.ContainsFunc(c.around.ingresses[service.Namespace], func(spec any) bool { return namesText(spec, service.Name) }) {
 		return true
 	}
 	return slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool {

@@ -194,6 +194,44 @@ func ordersAreJoinedWithTheirTargets() []principle {
 	}
 }
 
+// A store that a package brought is the choice of a publisher, whichever release has it;
+// one that the users of the cluster made, by hand or from their repository, is theirs.
+func TestStoresOfOtherReleases(t *testing.T) {
+	const id = "external-secrets.io/ClusterSecretStore/-/s"
+	for key, want := range map[string]preview.Severity{
+		preview.LabelRelease: preview.Critical, "meta.helm.sh/release-name": preview.Critical, "olm.owner": preview.Critical,
+		"argocd.argoproj.io/instance": preview.Warning, "kustomize.toolkit.fluxcd.io/name": preview.Warning, "team": preview.Warning,
+	} {
+		p := planOf(t, "{apiVersion: external-secrets.io/v1alpha1, kind: PushSecret, metadata: {name: p, namespace: shop}, spec: {secretStoreRefs: [{kind: ClusterSecretStore, name: s}], selector: {secret: {selector: {}}}}}\n")
+		p.Reads = append(p.Reads, preview.Read{ID: id, UID: "1", Body: map[string]any{"apiVersion": "external-secrets.io/v1", "kind": "ClusterSecretStore", "metadata": map[string]any{
+			"name": "s", "labels": map[string]any{key: "first", preview.LabelPartOf: map[bool]string{true: "applyset-x"}[key == preview.LabelRelease]},
+		}}})
+		if f := find(evaluate(t, Input{Plan: p}), "order-exports"); f == nil || f.Severity != want || (want == preview.Critical) != strings.Contains(f.Evidence, " first, which a package chose") {
+			t.Errorf("%s: %+v", key, f)
+		}
+	}
+}
+
+// A Service of the cluster leads to a server of the plan as one of the plan does.
+func TestServicesOfOtherReleasesLeadToOpenServers(t *testing.T) {
+	for _, test := range []struct {
+		label string
+		want  preview.Severity
+	}{{"b", preview.Critical}, {"c", ""}} {
+		workload, _, _ := strings.Cut(served("LoadBalancer", "args: ['--ServerApp.token=']"), "---\n")
+		p := planOf(t, workload)
+		p.Reads = append(p.Reads, preview.Read{ID: "core/Service/app/s", UID: "1", Body: map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "s", "namespace": "app"},
+			"spec": map[string]any{"type": "LoadBalancer", "selector": map[string]any{"a": test.label}}}})
+		got := preview.Severity("")
+		if f := find(evaluate(t, Input{Plan: p}), "pod-open-server"); f != nil {
+			got = f.Severity
+		}
+		if got != test.want {
+			t.Errorf("a Service that selects %s: %q, want %q", test.label, got, test.want)
+		}
+	}
+}
+
 // Code may come from a mutable place without a download.
 func TestCodeFromMutablePlaces(t *testing.T) { testPrinciples(t, codeFromMutablePlaces()) }
 

@@ -157,6 +157,7 @@ func climb(resource, verb, namespace string) string {
 	return "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op, namespace: app}}\n" +
 		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: " + namespace + "}, rules: [{apiGroups: [''], resources: [" + resource + "], verbs: [" + verb + "]}]}\n" +
 		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: " + namespace + "}, roleRef: {kind: Role, name: r}, subjects: [{kind: ServiceAccount, name: op, namespace: app}]}\n" +
+		"---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: admin, namespace: app}}\n" +
 		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: a}, roleRef: {kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: admin, namespace: app}]}\n"
 }
 
@@ -528,7 +529,7 @@ func synced(fields, ref string) string {
 // served has a container behind a Service of a type.
 func served(kind, fields string) string {
 	return strings.Replace(pod("", "image: 'c@sha256:00', "+fields), "template: {", "template: {metadata: {labels: {a: b}}, ", 1) +
-		"---\n{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {type: " + kind + ", selector: {a: b}}}\n"
+		"---\n{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {type: " + kind + ", selector: {a: b}, ports: [{port: 80}]}}\n"
 }
 
 func scriptsOf(data string) string {

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 	"sync"
@@ -56,6 +57,16 @@ func Targets(kind preview.GroupKind, body map[string]any) []Target {
 		out = row.find(out, body, nil, row.path)
 	}
 	return out
+}
+
+// StoreRef returns the object that an order names as the place of its copies, in the
+// order's API version. Kinds that are named after the cluster have no namespace.
+func StoreRef(o *preview.Object, t Target) preview.Ref {
+	ref := preview.Ref{APIVersion: o.APIVersion, Kind: cmp.Or(preview.String(t.In, "kind"), "SecretStore"), Namespace: o.Namespace, Name: t.Value}
+	if strings.HasPrefix(ref.Kind, "Cluster") {
+		ref.Namespace = ""
+	}
+	return ref
 }
 
 // find adds the values at the rest of a path below an object.
