@@ -215,10 +215,10 @@ func (w *world) remove(ref preview.Ref) {
 	}
 }
 
-// TestClusterMatrix is the matrix with a control plane: each 80th cell by each way, in a
+// TestClusterMatrix is the matrix with a control plane: each 160th cell by each way, in a
 // soak all.
 func TestClusterMatrix(t *testing.T) {
 	m := &matrix{t: t, ways: onCluster(t)}
-	m.run(sampled(80))
+	m.run(sampled(160))
 	m.log()
 }
