@@ -25,6 +25,9 @@ import (
 // is as that of [Client.DryRun], with conflicts unless force is set, but
 // without defaulting, admission and validation.
 func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
+	if item.Refused != nil {
+		return preview.DryRunResult{Err: item.Refused}
+	}
 	result, err := c.mergeObject(ctx, live, item)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
@@ -45,6 +48,10 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 		return nil, err
 	} else if changed {
 		live = took
+	}
+	live, err := migrate(live, item)
+	if err != nil {
+		return nil, err
 	}
 	managers, err := managersOf(live, ref.APIVersion, managerOf(item))
 	if err != nil {
@@ -91,10 +98,38 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	if body, err = decodeBody(data); err != nil {
 		return nil, err
 	}
+	if err := preview.MergeStringData(body); err != nil {
+		return nil, err
+	}
 	if isBuiltIn(ref) {
 		keepDefaults(live, body, "")
+		dropOmitted(live, body)
 	}
-	return body, nil
+	return body, keepLastApplied(live, body, item)
+}
+
+// keepLastApplied sets the annotation of client-side apply as it is kept with an apply: as
+// it was, or, for the manager of kubectl, as the API server writes it anew.
+func keepLastApplied(live, body map[string]any, item preview.DryRun) error {
+	annotations := preview.Map(live, "metadata", "annotations")
+	text, ok := annotations[preview.LastApplied].(string)
+	if !ok || !item.KeepsLastApplied {
+		return nil
+	}
+	if managerOf(item) == "kubectl" {
+		var err error
+		if text, err = preview.LastAppliedText(item.Body, false); err != nil {
+			return err
+		}
+	}
+	meta := preview.Map(body, "metadata")
+	values, ok := meta["annotations"].(map[string]any)
+	if !ok {
+		values = map[string]any{}
+		meta["annotations"] = values
+	}
+	values[preview.LastApplied] = text
+	return nil
 }
 
 // patchHere computes the result of the write of another tool on a live object.
@@ -103,7 +138,8 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 		return live, nil
 	}
 	if item.Method == preview.MethodUpdate || item.Method == preview.MethodCreate {
-		return item.Body, nil
+		body := preview.CloneBody(item.Body)
+		return body, preview.MergeStringData(body)
 	}
 	made, err := threeWayPatch(item)
 	if made == nil || err != nil {
@@ -117,8 +153,13 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 		return nil, err
 	}
 	body, err := decodeBody(data)
+	if err == nil {
+		err = preview.MergeStringData(body)
+	}
 	if err == nil && isBuiltIn(preview.RefOf(item.Body)) {
+		body = normalizeScalars(body)
 		keepDefaults(live, body, "")
+		dropOmitted(live, body)
 	}
 	return body, err
 }

@@ -33,7 +33,7 @@ func normalizeScalars(sealed map[string]any) map[string]any {
 }
 
 // copyScalars returns sealed with each scalar replaced by the one at the same
-// path of decoded, if both have the same type.
+// path of decoded, if that is a string.
 func copyScalars(sealed, decoded any) any {
 	switch s := sealed.(type) {
 	case map[string]any:
@@ -56,12 +56,50 @@ func copyScalars(sealed, decoded any) any {
 			}
 		}
 		return out
-	case string:
+	case string, int64, float64: // a quantity may be a number
 		if d, ok := decoded.(string); ok {
 			return d
 		}
 	}
 	return sealed
+}
+
+// dropOmitted drops the empty scalars of a merged object of a built-in kind that the API
+// server does not store, and which the live object lacks.
+func dropOmitted(live, merged map[string]any) {
+	object := typeOf(preview.RefOf(merged))
+	if object == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(merged, object) != nil {
+		return
+	}
+	if decoded, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object); err == nil {
+		dropLacking(live, merged, decoded)
+	}
+}
+
+func dropLacking(live, merged, decoded any) {
+	switch m := merged.(type) {
+	case map[string]any:
+		l, _ := live.(map[string]any)
+		d, _ := decoded.(map[string]any)
+		for field, v := range m {
+			_, kept := d[field]
+			if _, is := l[field]; is || kept || v != "" && v != int64(0) && v != false {
+				dropLacking(l[field], v, d[field])
+				continue
+			}
+			delete(m, field)
+		}
+	case []any:
+		l, _ := live.([]any)
+		d, _ := decoded.([]any)
+		for i := range min(len(d), len(m)) {
+			var was any
+			if i < len(l) {
+				was = l[i]
+			}
+			dropLacking(was, m[i], d[i])
+		}
+	}
 }
 
 // atomicDefaults returns the default of a field in a list or map that an apply replaces

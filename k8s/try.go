@@ -33,7 +33,9 @@ func (c *Client) tryRequest(ctx context.Context, res resource, item preview.DryR
 			r, err = withBody(r, bound(item.Body, item))
 		}
 	case preview.MethodThreeWay:
-		r, err = c.patchRequest(res, item)
+		if r, err = c.patchRequest(res, item); err != nil {
+			return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: truncateMessage(err.Error()), Err: err}
+		}
 	case preview.MethodNone:
 		return nil, nil
 	}
@@ -42,6 +44,9 @@ func (c *Client) tryRequest(ctx context.Context, res resource, item preview.DryR
 	}
 	if r == nil {
 		return nil, nil
+	}
+	if item.Strict {
+		r = r.Param("fieldValidation", metav1.FieldValidationStrict)
 	}
 	return r.Param("dryRun", metav1.DryRunAll).Param("fieldManager", managerOf(item)), nil
 }

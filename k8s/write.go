@@ -40,16 +40,7 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 				results[i].Err = answer.err
 				return nil
 			}
-			r, err := c.tryRequest(ctx, answer.resource, item)
-			if err != nil || r == nil {
-				results[i].Body, results[i].Err = item.Live(), err
-				return nil
-			}
-			results[i].Err = c.retry(ctx, func() error {
-				var err error
-				results[i].Body, results[i].Warnings, err = many.sendBody(ctx, r)
-				return err
-			})
+			results[i] = c.try(ctx, many, answer.resource, item)
 			return nil
 		})
 	}

@@ -92,6 +92,7 @@ const (
 	LimitIgnored     Limit = "fields-ignored"    // Detail is the path of fields that are left as they are
 	LimitOverwrites  Limit = "overwrites"        // Detail is the manager whose changes are undone
 	LimitNotRead     Limit = "not-read"          // Object may not be read, so that its part is not known
+	LimitOtherOwner  Limit = "other-owner"       // Object has marks of Detail, another tool, and is written all the same
 )
 
 // The tools that appliers are of; ApplierSelf is this program, which is none.

@@ -24,6 +24,15 @@ type DryRun struct {
 	// Takes is set for a tool that, before a server-side apply, makes fields of other
 	// managers its own, so that those which it does not send are removed.
 	Takes *FieldTaking `json:",omitempty"`
+	// Strict is set for a tool that has unknown fields refused.
+	Strict bool `json:",omitempty"`
+	// Migrates are the managers whose fields, set by updates, a tool gives to its own manager
+	// with a server-side apply: those that Body lacks are removed then. KeepsLastApplied is
+	// set if not [LastApplied] is.
+	Migrates         []string `json:",omitempty"`
+	KeepsLastApplied bool     `json:",omitempty"`
+	// Refused is why the tool fails before it sends a request; nil if it sends one.
+	Refused *Refusal `json:"-"`
 }
 
 // FieldTaking is what a tool takes of a live object: the fields of managers by the

@@ -1,8 +1,11 @@
 package preview
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"maps"
 )
 
 // The labels and annotations this tool reads and writes. The applyset ones are
@@ -23,6 +26,26 @@ const (
 	AnnotationOptions  = "kubectl-operator/options"
 	LastApplied        = "kubectl.kubernetes.io/last-applied-configuration"
 )
+
+// LastAppliedText returns what client-side apply keeps of an object in the annotation
+// [LastApplied]: JSON of all but the annotation. With always, it has annotations even if there
+// are none, as kubectl writes them (k8s.io/kubectl v0.37.2, pkg/util/apply.go).
+func LastAppliedText(body map[string]any, always bool) (string, error) {
+	out := maps.Clone(body)
+	meta := maps.Clone(Map(body, "metadata"))
+	out["metadata"] = meta
+	annotations := maps.Clone(Map(meta, "annotations"))
+	delete(annotations, LastApplied)
+	if always && annotations == nil {
+		annotations = map[string]any{}
+	}
+	if annotations != nil {
+		meta["annotations"] = annotations
+	}
+	var text bytes.Buffer
+	err := json.NewEncoder(&text).Encode(out) // with an end of line, as they have it
+	return text.String(), err
+}
 
 // DefaultHistoryMax is how many revisions of a release are kept by default, the newest
 // included.

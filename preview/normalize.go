@@ -85,7 +85,7 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	if !namespaced {
 		remove(meta, "namespace", ".metadata.namespace")
 	}
-	if err := secretData(body); err != nil {
+	if err := MergeStringData(body); err != nil {
 		return nil, err
 	}
 	if Map(body, "aggregationRule") != nil && IsKind(body, KindClusterRole) {
@@ -96,10 +96,10 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	return removed, nil
 }
 
-// secretData merges the stringData of a Secret into data, because with server-side
+// MergeStringData merges the stringData of a Secret into data, because with server-side
 // apply stringData never removes an old key. A key in both gets the value of
 // stringData, as in the API.
-func secretData(body map[string]any) error {
+func MergeStringData(body map[string]any) error {
 	if !IsKind(body, KindSecret) || String(body, "apiVersion") != "v1" {
 		return nil
 	}

@@ -59,6 +59,13 @@ type Earlier struct {
 	Placed bool
 }
 
+// Rendered is an object of the content as a tool gets it: with its namespace, and else as it
+// was rendered. Live is nil if there is none, or if it may not be read.
+type Rendered struct {
+	Ref        preview.Ref
+	Body, Live map[string]any
+}
+
 // create returns the request by which tools create an object without server-side apply.
 func create(body map[string]any) preview.DryRun {
 	return preview.DryRun{Body: body, Method: preview.MethodCreate}

@@ -50,7 +50,15 @@ func (d dryRunner) mergeOwnBinding(ctx context.Context, o *preview.Object) previ
 	if o.LiveBody == nil {
 		return preview.DryRunResult{}
 	}
-	return d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
+	item := preview.DryRun{Body: d.plan.Sent(o)}
+	if d.applier != nil {
+		var err error
+		if item, err = d.item(o); err != nil {
+			return preview.DryRunResult{Err: err}
+		}
+	}
+	item.Force = d.plan.Takes(o)
+	return d.cluster.Merge(ctx, o.LiveBody, item)
 }
 
 // decideBindings records for each binding the right that the user lacks to write it. As

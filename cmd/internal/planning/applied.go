@@ -21,7 +21,7 @@ const AppliedByOwner = "auto"
 
 // Appliers returns what --applied-by takes.
 func Appliers() []string {
-	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux}
+	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierKubectl}
 }
 
 // findApplier returns the tool that applies a release, nil for this program: what
@@ -34,9 +34,7 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		asked.Ref, asked.Body = found.file.Asked()
 	}
 	switch {
-	case !p.LooksOnly || p.Read.Offline || p.Owners.Adopt || chosen == preview.ApplierSelf:
-		return nil, nil
-	case chosen == AppliedByOwner && stored != nil && stored.Installed():
+	case !p.asOwner(stored):
 		return nil, nil
 	case asked.Ref.Group() == applier.HelmReleaseGroup && chosen != preview.ApplierHelm:
 		return applier.FindHelmRelease(ctx, p.cluster, release, asked, found.chart())
@@ -55,6 +53,57 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 // chart returns what a controller compares of a chart with the installed one.
 func (out *Resolution) chart() applier.Chart {
 	return applier.Chart{Name: out.info.Package, Version: out.info.Version, Values: out.params.Values}
+}
+
+// applierOfObjects returns the tool that applies rendered objects by what marks the live ones,
+// nil for this program; and what it read of them.
+func (p *Planner) applierOfObjects(ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record) (*applier.Found, []preview.ReadResult) {
+	chosen := cmp.Or(p.Owners.AppliedBy, AppliedByOwner)
+	always := chosen == preview.ApplierKubectl
+	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen != AppliedByOwner && !always {
+		return nil, nil
+	}
+	objects := renderedObjects(outputs[0], release)
+	refs := make([]preview.Ref, 0, len(objects))
+	for i := range objects {
+		refs = append(refs, objects[i].Ref)
+	}
+	live := p.cluster.Read(ctx, refs)
+	for i := range live {
+		objects[i].Live = live[i].Body
+	}
+	return applier.FindKubectl(release, objects, always), live
+}
+
+// asOwner reports whether a plan is made as the owner of the release, where that is not this
+// program.
+func (p *Planner) asOwner(stored *record.Record) bool {
+	chosen := cmp.Or(p.Owners.AppliedBy, AppliedByOwner)
+	own := chosen == preview.ApplierSelf || chosen == AppliedByOwner && stored != nil && stored.Installed()
+	return p.LooksOnly && !p.Read.Offline && !p.Owners.Adopt && !own
+}
+
+// renderedObjects returns objects with the namespace that they are planned in.
+func renderedObjects(output *format.Output, release preview.Release) []applier.Rendered {
+	bodies := output.Bodies()
+	scopes := preview.NewScopes(bodies)
+	out := make([]applier.Rendered, 0, len(bodies))
+	for _, body := range bodies {
+		ref := preview.RefOf(body)
+		switch namespaced := scopes.Namespaced(ref.Group(), ref.Kind); {
+		case preview.Map(body, "metadata") == nil:
+			continue // which planning refuses
+		case !namespaced && ref.Namespace != "", namespaced && ref.Namespace == "":
+			body = preview.CloneBody(body)
+			delete(preview.Map(body, "metadata"), "namespace")
+			if ref.Namespace = ""; namespaced {
+				ref.Namespace = release.Namespace
+				preview.Map(body, "metadata")["namespace"] = release.Namespace
+			}
+		}
+		out = append(out, applier.Rendered{Ref: ref, Body: body})
+	}
+	return out
 }
 
 // appliedBy sets the tool that applies the content, and the values that it takes from the

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ahead"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -358,7 +359,16 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	}
 	found.appliedBy(by)
 	upgrade := stored != nil && stored.Installed() || by != nil && by.Describe().Revision > 0
-	contents, err := p.renderContent(ctx, r, found, release, stored, upgrade)
+	packages, outputs, err := p.renderPackages(ctx, r, found, release, stored, upgrade)
+	if err != nil {
+		return nil, found.start.explain(err)
+	}
+	var live []preview.ReadResult
+	if by == nil {
+		by, live = p.applierOfObjects(ctx, packages, outputs, release, stored)
+		found.appliedBy(by)
+	}
+	contents, err := sealAll(packages, outputs, release)
 	if err != nil {
 		return nil, found.start.explain(err)
 	}
@@ -374,7 +384,7 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}
-	plan, err := p.planOnRecord(ctx, contents, stored, opts)
+	plan, err := p.planOnRecord(ctx, contents, stored, opts, live)
 	if err != nil {
 		return nil, err
 	}
@@ -383,15 +393,15 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 }
 
 // planOnRecord plans contents to replace the revision in a record, nil for a
-// new release.
-func (p *Planner) planOnRecord(ctx context.Context, contents []planned.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
+// new release. Live are objects that were read already.
+func (p *Planner) planOnRecord(ctx context.Context, contents []planned.Content, stored *record.Record, opts engine.Options, live []preview.ReadResult) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
 	if stored != nil && stored.Installed() || opts.Installed.Base.Revision > 0 {
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
 	if !p.Read.Offline {
-		cluster = p.cluster
+		cluster = ahead.Answered(p.cluster, live)
 	}
 	var err error
 	if opts.Undo, err = p.earlierRevision(ctx, stored); err != nil {
@@ -412,24 +422,50 @@ func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*
 
 // renderContent renders a package and its dependencies, and computes their digests.
 func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]planned.Content, error) {
-	packages, err := p.closure(ctx, r, found, release, stored, nil)
+	packages, outputs, err := p.renderPackages(ctx, r, found, release, stored, upgrade)
 	if err != nil {
 		return nil, err
 	}
-	return r.seal(ctx, packages, release, func(*Resolution) bool { return upgrade })
+	return sealAll(packages, outputs, release)
 }
 
-// seal renders packages and computes their content digests. A CRD of one
-// package decides for all packages whether its kind is namespaced.
+// renderPackages renders a package and its dependencies.
+func (p *Planner) renderPackages(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]*Resolution, []*format.Output, error) {
+	packages, err := p.closure(ctx, r, found, release, stored, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	outputs, err := r.renderAll(ctx, packages, release, func(*Resolution) bool { return upgrade })
+	return packages, outputs, err
+}
+
+// seal renders packages and computes their content digests.
 func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]planned.Content, error) {
+	outputs, err := r.renderAll(ctx, packages, release, upgrade)
+	if err != nil {
+		return nil, err
+	}
+	return sealAll(packages, outputs, release)
+}
+
+func (r *Resolver) renderAll(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]*format.Output, error) {
 	outputs := make([]*format.Output, 0, len(packages))
-	var bodies []map[string]any
 	for _, pkg := range packages {
 		output, err := r.render(ctx, pkg, release, upgrade(pkg))
 		if err != nil {
 			return nil, err
 		}
-		outputs, bodies = append(outputs, output), append(bodies, output.Bodies()...)
+		outputs = append(outputs, output)
+	}
+	return outputs, nil
+}
+
+// sealAll computes the content digests of rendered packages. A CRD of one package decides
+// for all packages whether its kind is namespaced.
+func sealAll(packages []*Resolution, outputs []*format.Output, release preview.Release) ([]planned.Content, error) {
+	var bodies []map[string]any
+	for _, output := range outputs {
+		bodies = append(bodies, output.Bodies()...)
 	}
 	contents := make([]planned.Content, 0, len(packages))
 	for i, pkg := range packages {

@@ -111,7 +111,7 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}
-	return p.planOnRecord(ctx, contents, stored, opts)
+	return p.planOnRecord(ctx, contents, stored, opts, nil)
 }
 
 // findSections resolves each section to content. Packages from a catalog follow

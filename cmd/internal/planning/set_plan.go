@@ -484,7 +484,7 @@ func (p SetPlanner) hostedPlan(ctx context.Context, want PlanRequest, fetched []
 			return nil, err
 		}
 	}
-	return p.planOnRecord(ctx, []planned.Content{content}, stored, opts)
+	return p.planOnRecord(ctx, []planned.Content{content}, stored, opts, nil)
 }
 
 // bundleType is the media type of Sigstore bundles that are read from files.

@@ -1,0 +1,521 @@
+package planning_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// appliedSet is a set of manifests in two versions; before is applied first, and no part of
+// the set.
+type appliedSet struct {
+	name           string
+	before, v1, v2 []map[string]any
+}
+
+func bodiesOf(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	values, err := preview.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]any
+	for _, value := range values {
+		// Completed Jobs may be deleted by their controller at any time.
+		if body, ok := value.(map[string]any); ok && body["kind"] != "Namespace" && body["kind"] != "Job" {
+			out = append(out, body)
+		}
+	}
+	return out
+}
+
+// writtenSets are the sets of the test data. SUFFIX in their names becomes suffix.
+func writtenSets(t *testing.T, suffix string) []appliedSet {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "applied", "sets.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []appliedSet
+	for _, file := range archive.Files {
+		name, version, _ := strings.Cut(file.Name, "/")
+		if len(out) == 0 || out[len(out)-1].name != name {
+			out = append(out, appliedSet{name: name})
+		}
+		bodies := bodiesOf(t, strings.ReplaceAll(string(file.Data), "SUFFIX", suffix))
+		switch set := &out[len(out)-1]; version {
+		case "before.yaml":
+			set.before = bodies
+		case "v1.yaml":
+			set.v1 = bodies
+		default:
+			set.v2 = bodies
+		}
+	}
+	return out
+}
+
+// corpusSets are manifests of projects; the second of a pair is applied over the first.
+func corpusSets(t *testing.T) []appliedSet {
+	t.Helper()
+	var out []appliedSet
+	for _, pair := range [][2]string{
+		{"kustomize/ingress-nginx-static/aws/deploy.yaml", "kustomize/ingress-nginx-static/baremetal/deploy.yaml"},
+		{"kustomize/ingress-nginx-static/cloud/deploy.yaml", "kustomize/ingress-nginx-static/do/deploy.yaml"},
+		{"kustomize/ingress-nginx-static/exoscale/deploy.yaml", "kustomize/ingress-nginx-static/kind/deploy.yaml"},
+		{"kustomize/ingress-nginx-static/oracle/deploy.yaml", "kustomize/ingress-nginx-static/scw/deploy.yaml"},
+		{"plain/mongodb-kubernetes/mongodb-kubernetes.yaml", "plain/mongodb-kubernetes/mongodb-kubernetes-multi-cluster.yaml"},
+		{"plain/percona-server-mongodb-operator/operator.yaml", "plain/percona-server-mongodb-operator/cw-operator.yaml"},
+	} {
+		set := appliedSet{name: strings.TrimSuffix(pair[0], ".yaml")}
+		for i, to := range []*[]map[string]any{&set.v1, &set.v2} {
+			data, err := os.ReadFile(filepath.Join(corpustest.Dir(t), filepath.FromSlash(pair[i])))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*to = bodiesOf(t, string(data))
+		}
+		out = append(out, set)
+	}
+	return out
+}
+
+// appliedWorld is a namespace of a cluster in which a tool applies sets.
+type appliedWorld struct {
+	t         *testing.T
+	box       *sandbox.Sandbox
+	namespace string
+	client    *k8s.Client
+}
+
+func newAppliedWorld(t *testing.T, namespace string) *appliedWorld {
+	t.Helper()
+	w := &appliedWorld{t: t, box: sandboxtest.Start(t), namespace: namespace}
+	var err error
+	if w.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: w.box.Kubeconfig(), ReadOnly: preview.ReadDryRun}); err != nil {
+		t.Fatal(err)
+	}
+	w.kubectl("create", "namespace", namespace)
+	return w
+}
+
+// try runs kubectl in the namespace.
+func (w *appliedWorld) try(args ...string) (string, error) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), sandboxtest.Kubectl(w.t), append([]string{"--kubeconfig", w.box.Kubeconfig(), "-n", w.namespace}, args...)...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (w *appliedWorld) kubectl(args ...string) {
+	w.t.Helper()
+	if out, err := w.try(args...); err != nil {
+		w.t.Fatalf("kubectl %s: %v: %.2000s", strings.Join(args, " "), err, out)
+	}
+}
+
+// write writes a version of a set as one file, and returns the file.
+func (w *appliedWorld) write(bodies []map[string]any) string {
+	w.t.Helper()
+	var text bytes.Buffer
+	scopes := preview.NewScopes(bodies)
+	for _, body := range bodies {
+		ref := preview.RefOf(body)
+		if scopes.Namespaced(ref.Group(), ref.Kind) && ref.Namespace != "" {
+			preview.Map(body, "metadata")["namespace"] = w.namespace
+		}
+		data, err := json.Marshal(body)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		text.Write(append(data, "\n---\n"...))
+	}
+	return filepath.Join(files(w.t, map[string]string{"all.yaml": text.String()}), "all.yaml")
+}
+
+// preview plans a file as the owner of what it names.
+func (w *appliedWorld) preview(file string, mode preview.ReadMode) *preview.Plan {
+	w.t.Helper()
+	plan, err := w.tryPreview(file, mode)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return plan
+}
+
+func (w *appliedWorld) planner(mode preview.ReadMode) *planning.Planner {
+	p := planning.NewPlanner(planning.Environment{
+		Version: "v0.0.0-test", Getenv: func(string) string { return "" },
+		Config:         func() (config.Config, error) { return config.Config{}, nil },
+		Namespace:      func() string { return w.namespace },
+		RequestTimeout: func() (time.Duration, error) { return time.Minute, nil },
+		Schemas:        schemas,
+		Connect: func(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
+			return k8s.Connect(ctx, k8s.Options{Kubeconfig: w.box.Kubeconfig(), ReadOnly: mode})
+		},
+	})
+	p.LooksOnly, p.Read.Mode, p.Source.CacheDir = true, string(mode), w.t.TempDir()
+	return p
+}
+
+func (w *appliedWorld) tryPreview(file string, mode preview.ReadMode) (*preview.Plan, error) {
+	w.t.Helper()
+	return planOf(w.t, w.planner(mode), filepath.Dir(file), "app")
+}
+
+// live reads objects as they are now, by id.
+func (w *appliedWorld) live(plan *preview.Plan) map[string]map[string]any {
+	w.t.Helper()
+	var refs []preview.Ref
+	for i := range plan.Objects {
+		refs = append(refs, plan.Objects[i].Ref())
+	}
+	out := map[string]map[string]any{}
+	for _, r := range w.client.Read(w.t.Context(), refs) {
+		if r.Err != nil {
+			w.t.Fatal(r.Err)
+		}
+		out[r.Ref.ID()] = r.Body
+	}
+	return out
+}
+
+// stored returns an object without what each write of the API server sets, and, of one that
+// is created, without what it allocates.
+func stored(body map[string]any, created bool) map[string]any {
+	if body == nil {
+		return nil
+	}
+	out := preview.CloneBody(body)
+	delete(out, "status")
+	annotations := preview.Map(out, "metadata", "annotations")
+	if delete(annotations, "deployment.kubernetes.io/revision"); len(annotations) == 0 { // of its controller
+		delete(preview.Map(out, "metadata"), "annotations")
+	}
+	for _, key := range []string{"managedFields", "generation", "resourceVersion", "uid", "creationTimestamp"} {
+		delete(preview.Map(out, "metadata"), key)
+	}
+	if spec := preview.Map(out, "spec"); created && out["kind"] == "Service" {
+		for _, key := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
+			delete(spec, key)
+		}
+		for _, port := range preview.Maps(spec, "ports") {
+			delete(port, "nodePort")
+		}
+	}
+	return out
+}
+
+// differences lists the paths at which two values differ, and counts the leaves.
+func differences(path string, a, b any, leaves *int) []string {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			var out []string
+			keys := slices.Concat(slices.Collect(maps.Keys(x)), slices.Collect(maps.Keys(y)))
+			slices.Sort(keys)
+			for _, key := range slices.Compact(keys) {
+				out = append(out, differences(path+"."+key, x[key], y[key], leaves)...)
+			}
+			return out
+		}
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			var out []string
+			for i := range x {
+				out = append(out, differences(fmt.Sprintf("%s[%d]", path, i), x[i], y[i], leaves)...)
+			}
+			return out
+		}
+	}
+	*leaves++
+	one, _ := json.Marshal(a)
+	two, _ := json.Marshal(b)
+	if bytes.Equal(one, two) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: predicted %.200s, is %.200s", path, one, two)}
+}
+
+// compare compares what a plan predicts with what is there after the tool applied, and
+// returns how many fields it compared.
+func (w *appliedWorld) compare(plan *preview.Plan) (fields int) {
+	w.t.Helper()
+	live := w.live(plan)
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		predicted := o.ResultBody
+		if predicted == nil && o.LiveBody == nil { // a binding to a role that is created with it
+			predicted = o.Planned
+		}
+		switch o.Action {
+		case preview.ActionDelete:
+			if live[o.ID] != nil {
+				w.t.Errorf("%s is there, and was to be deleted", o.ID)
+			}
+			continue
+		case preview.ActionKeep, preview.ActionSkip, preview.ActionUnknown:
+			predicted = o.LiveBody
+		}
+		if len(plan.Unsettled(o)) > 0 { // on which the tool fails
+			predicted = o.LiveBody
+		}
+		created := o.LiveBody == nil
+		for _, d := range differences("", stored(predicted, created), stored(live[o.ID], created), &fields) {
+			w.t.Errorf("%s (%s) %s", o.ID, o.Action, d)
+		}
+	}
+	return fields
+}
+
+// onServer reports whether only the API server knows what becomes of a field.
+func onServer(path string) bool {
+	return slices.ContainsFunc([]string{
+		".spec.externalTrafficPolicy", ".spec.healthCheckNodePort", ".spec.allocateLoadBalancerNodePorts", // of another type of Service
+		".spec.volumeClaimTemplates[0].",                           // which are written whole, with defaults
+		".metadata.annotations['deprecated.daemonset.template.gen", // which it counts
+		".rules[0].scope", // of a webhook whose place in the list changes
+	}, func(part string) bool { return strings.Contains(path, part) })
+}
+
+// sameByReads fails the test where a plan by reads alone has other changes, but for defaults
+// of what is added, which only the API server knows.
+func (w *appliedWorld) sameByReads(plan, read *preview.Plan) {
+	w.t.Helper()
+	objects := read.ObjectsByID()
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		if o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
+			continue
+		}
+		by := objects[o.ID]
+		if by.Action != o.Action {
+			w.t.Errorf("%s by reads alone: %s, and by dry runs %s: %+v", o.ID, by.Action, o.Action, read.Unknowns)
+		}
+		for _, c := range by.Changes {
+			if !slices.ContainsFunc(o.Changes, func(other preview.Change) bool { return c.Path == other.Path }) && !onServer(c.Path) {
+				w.t.Errorf("%s by reads alone: %+v, and not by a dry run", o.ID, c)
+			}
+		}
+		for _, c := range o.Changes {
+			if c.Op != "add" && !slices.ContainsFunc(by.Changes, func(other preview.Change) bool { return c.Path == other.Path }) && !onServer(c.Path) {
+				w.t.Errorf("%s by a dry run: %+v, and not by reads alone", o.ID, c)
+			}
+		}
+	}
+}
+
+// appliesNothing fails the test if a plan writes an object.
+func (w *appliedWorld) appliesNothing(plan *preview.Plan) {
+	w.t.Helper()
+	for i := range plan.Objects {
+		if o := &plan.Objects[i]; o.Action.Writes() {
+			w.t.Errorf("after it was applied, the preview has %s %s: %+v", o.Action, o.ID, o.Changes)
+		}
+	}
+}
+
+// kubectlWays are the two ways in which kubectl applies.
+var kubectlWays = []struct {
+	name   string
+	args   []string
+	method preview.WriteMethod
+}{
+	{"client", []string{"apply", "--validate=strict"}, preview.MethodThreeWay},
+	{"server", []string{"apply", "--server-side"}, preview.MethodApply},
+}
+
+func TestClusterKubectlAppliesWhatWasPreviewed(t *testing.T) {
+	sandboxtest.Start(t)
+	objects, fields, sets := 0, 0, 0
+	for n, way := range kubectlWays {
+		suffix := fmt.Sprintf("kubectl%d", n)
+		for i, set := range append(writtenSets(t, suffix), corpusSets(t)...) {
+			if !slowtest.Turn(t, i+n) {
+				continue
+			}
+			t.Run(way.name+"/"+set.name, func(t *testing.T) {
+				w := newAppliedWorld(t, fmt.Sprintf("%s-%d", suffix, i))
+				if set.before != nil {
+					before := w.write(set.before)
+					w.kubectl("create", "-f", before)
+					w.kubectl("wait", "--for=condition=Established", "-f", before)
+					for group := preview.String(set.before[0], "spec", "group"); t.Context().Err() == nil; {
+						if schema, err := w.try("get", "--raw", "/openapi/v3/apis/"+group+"/v1"); err == nil && strings.Contains(schema, preview.String(set.before[0], "spec", "names", "kind")) {
+							break
+						}
+					}
+				}
+				first, second := w.write(set.v1), w.write(set.v2)
+				defer func() { _, _ = w.try("delete", "--wait=false", "--ignore-not-found", "-f", first, "-f", second) }()
+				w.kubectl(append(way.args, "-f", first)...)
+				plan, read := w.preview(second, preview.ReadDryRun), w.preview(second, preview.ReadGet)
+				if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierKubectl || by.Method != way.method {
+					t.Fatalf("applied by %+v", by)
+				}
+				if found := engine.Obstacles(plan); len(found) > 0 {
+					t.Errorf("obstacles %+v", found)
+				}
+				w.sameByReads(plan, read)
+				w.kubectl(append(way.args, "-f", second)...)
+				fields += w.compare(plan)
+				objects, sets = objects+len(plan.Objects), sets+1
+				again := w.preview(second, preview.ReadDryRun)
+				if set.name == "lists by name and port" && way.method == preview.MethodThreeWay {
+					// Its patches merge ports by their number alone, so that it writes again.
+					w.kubectl(append(way.args, "-f", second)...)
+					w.compare(again)
+					return
+				}
+				w.appliesNothing(again)
+			})
+		}
+	}
+	t.Logf("%d sets, %d objects, %d fields", sets, objects, fields)
+}
+
+// fails reports whether a plan says that the tool fails on an object.
+func fails(plan *preview.Plan) bool {
+	return slices.ContainsFunc(plan.Objects, func(o preview.Object) bool {
+		return len(plan.Unsettled(&o)) > 0 || o.Action == preview.ActionUnknown
+	})
+}
+
+func TestClusterKubectlOnDriftedObjects(t *testing.T) {
+	sandboxtest.Start(t)
+	const replicas = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":%d}}`
+	corrupt := preview.LastApplied + "={"
+	for n, way := range kubectlWays {
+		for i, tt := range []struct {
+			name  string
+			drift [][]string
+			other string // applied by another field manager
+			big   bool   // the new version has more than an annotation may
+		}{
+			{name: "nothing"},
+			{name: "scaled", drift: [][]string{{"scale", "deployment/web", "--replicas=5"}}},
+			{name: "another image", drift: [][]string{{"set", "image", "deployment/web", "web=other:9"}}},
+			{name: "a sidecar", drift: [][]string{{"patch", "deployment/web", "--type=json", "-p", `[{"op":"add","path":"/spec/template/spec/containers/0","value":{"name":"side","image":"side:1"}}]`}}},
+			{name: "deleted", drift: [][]string{{"delete", "configmap/web"}}},
+			{name: "an extra label", drift: [][]string{{"label", "deployment/web", "extra=x"}, {"annotate", "configmap/web", "note=x"}}},
+			{name: "a key removed", drift: [][]string{{"patch", "configmap/web", "--type=json", "-p", `[{"op":"remove","path":"/data/a"}]`}}},
+			{name: "an environment", drift: [][]string{{"set", "env", "deployment/web", "A=b"}}},
+			{name: "another port", drift: [][]string{{"patch", "service/web", "--type=json", "-p", `[{"op":"add","path":"/spec/ports/-","value":{"name":"b","port":81}},{"op":"add","path":"/spec/ports/0/name","value":"a"}]`}}},
+			{name: "another manager", other: fmt.Sprintf(replicas, 7)},
+			{name: "another manager with the same value", other: fmt.Sprintf(replicas, 2)},
+			{name: "a corrupt annotation", drift: [][]string{{"annotate", "--overwrite", "configmap/web", corrupt}}},
+			{name: "no annotation", drift: [][]string{{"annotate", "configmap/web", preview.LastApplied + "-"}}},
+			{name: "the other way", drift: [][]string{append(slices.Clone(kubectlWays[1-n].args), "-f", "V1")}},
+			{name: "a large object", big: true},
+			{name: "a Helm release owns one too", drift: [][]string{{"annotate", "configmap/web", "meta.helm.sh/release-name=shop"}}},
+		} {
+			if !slowtest.Turn(t, i+n) {
+				continue
+			}
+			t.Run(way.name+"/"+tt.name, func(t *testing.T) {
+				w := newAppliedWorld(t, fmt.Sprintf("drift%d-%d", n, i))
+				set := writtenSets(t, "drift")[0]
+				if tt.big {
+					preview.Map(set.v2[2], "data")["a"] = strings.Repeat("x", 262144)
+				}
+				first, second := w.write(set.v1), w.write(set.v2)
+				w.kubectl(append(way.args, "-f", first)...)
+				for _, args := range tt.drift {
+					for at := range args {
+						if args[at] == "V1" {
+							args[at] = first
+						}
+					}
+					w.kubectl(args...)
+				}
+				args := way.args
+				if tt.name == "the other way" { // which is the newest mark then
+					args = kubectlWays[1-n].args
+				}
+				if tt.other != "" {
+					w.kubectl("apply", "--server-side", "--field-manager=other", "--force-conflicts", "-f", w.write(bodiesOf(t, tt.other)))
+				}
+				plan, read := w.preview(second, preview.ReadDryRun), w.preview(second, preview.ReadGet)
+				w.sameByReads(plan, read)
+				out, err := w.try(append(args, "-f", second)...)
+				if predicted := fails(plan); predicted != (err != nil) {
+					t.Errorf("predicted that it fails: %t; and it says %v %s; %+v", predicted, err, out, plan.Unknowns)
+				}
+				w.compare(plan)
+				other := slices.ContainsFunc(plan.AppliedBy.Limits, func(l preview.ApplierLimit) bool {
+					return l.What == preview.LimitOtherOwner && l.Detail == "Helm release shop"
+				})
+				if want := tt.name == "a Helm release owns one too"; other != want {
+					t.Errorf("limits %+v", plan.AppliedBy.Limits)
+				}
+				if err == nil {
+					w.appliesNothing(w.preview(second, preview.ReadDryRun))
+				}
+			})
+		}
+	}
+}
+
+// The objects of a set are read once, whoever applies it.
+func TestClusterFindingKubectlTakesNoMoreRequests(t *testing.T) {
+	w := newAppliedWorld(t, "many")
+	const many = 2000
+	var bodies []map[string]any
+	for i := range many {
+		bodies = append(bodies, map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": fmt.Sprintf("c%d", i)}, "data": map[string]any{"a": "1"},
+		})
+	}
+	file := w.write(bodies)
+	w.kubectl("apply", "--server-side", "-f", file)
+	reads := func(by string) int {
+		t.Helper()
+		if err := w.box.Forget(); err != nil {
+			t.Fatal(err)
+		}
+		p := w.planner(preview.ReadDryRun)
+		p.Owners.AppliedBy = by
+		plan := must(t, p, filepath.Dir(file), "app")
+		if (plan.AppliedBy != nil) != (by == planning.AppliedByOwner) {
+			t.Errorf("--applied-by %s: %+v", by, plan.AppliedBy)
+		}
+		sent, err := w.box.Requests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		reads := 0
+		for _, event := range sent {
+			if event.ObjectRef.Resource == "configmaps" && event.ObjectRef.Namespace == "many" && (event.Verb == "get" || event.Verb == "list") {
+				reads++
+			}
+			if event.User.Username == sandboxtest.Admin && event.Persisted() {
+				t.Errorf("--applied-by %s sends %s %s", by, event.Verb, event.RequestURI)
+			}
+		}
+		return reads
+	}
+	if self, owner := reads(preview.ApplierSelf), reads(planning.AppliedByOwner); owner != self {
+		t.Errorf("as kubectl, %d reads of objects; by itself, %d", owner, self)
+	}
+}

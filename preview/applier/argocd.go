@@ -1,0 +1,4 @@
+package applier
+
+// argoManager is the field manager of Argo CD.
+const argoManager = "argocd-controller"
