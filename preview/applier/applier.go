@@ -39,6 +39,8 @@ type Found struct {
 	Asked map[string]any
 	// Under are those that given ones are merged into; nil for none.
 	Under map[string]any
+	// Besides are objects that the tool makes besides those of the content.
+	Besides []map[string]any
 }
 
 // MarkFrom is [Tool.Mark] for an object that comes from a file of the content. What lies in

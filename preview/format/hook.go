@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// NameHook gives a Job with generateName a name with the hash of its content: the same
-// Job gets the same name, and a changed one another, so that it runs again.
+// NameHook gives a hook with generateName a name with the hash of its content: the same
+// hook gets the same name, and a changed one another, so that it runs again.
 func NameHook(body map[string]any) error {
 	meta := preview.Map(body, "metadata")
 	prefix := preview.String(meta, "generateName")
-	if prefix == "" || preview.String(meta, "name") != "" || preview.String(body, "kind") != "Job" {
+	if prefix == "" || preview.String(meta, "name") != "" {
 		return nil
 	}
 	digest, err := preview.HashObject(body, "")

@@ -21,7 +21,7 @@ const AppliedByOwner = "auto"
 
 // Appliers returns what --applied-by takes.
 func Appliers() []string {
-	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierKubectl}
+	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierArgoCD, preview.ApplierKubectl}
 }
 
 // findApplier returns the tool that applies a release, nil for this program: what
@@ -34,7 +34,7 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		asked.Ref, asked.Body = found.file.Asked()
 	}
 	switch {
-	case !p.asOwner(stored):
+	case !p.asOwner(stored), found.asked(applier.ArgoGroup) != nil:
 		return nil, nil
 	case asked.Ref.Group() == applier.HelmReleaseGroup && chosen != preview.ApplierHelm:
 		return applier.FindHelmRelease(ctx, p.cluster, release, asked, found.chart())
@@ -57,11 +57,10 @@ func (out *Resolution) chart() applier.Chart {
 
 // applierOfObjects returns the tool that applies rendered objects by what marks the live ones,
 // nil for this program; and what it read of them.
-func (p *Planner) applierOfObjects(ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record) (*applier.Found, []preview.ReadResult) {
+func (p *Planner) applierOfObjects(ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record) (*applier.Found, []preview.ReadResult, error) {
 	chosen := cmp.Or(p.Owners.AppliedBy, AppliedByOwner)
-	always := chosen == preview.ApplierKubectl
-	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen != AppliedByOwner && !always {
-		return nil, nil
+	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen == preview.ApplierHelm {
+		return nil, nil, nil
 	}
 	objects := renderedObjects(outputs[0], release)
 	refs := make([]preview.Ref, 0, len(objects))
@@ -72,7 +71,36 @@ func (p *Planner) applierOfObjects(ctx context.Context, packages []*Resolution, 
 	for i := range live {
 		objects[i].Live = live[i].Body
 	}
-	return applier.FindKubectl(release, objects, always), live
+	by, err := (*applier.Found)(nil), error(nil)
+	if chosen != preview.ApplierKubectl {
+		by, err = applier.FindArgoCD(ctx, p.cluster, packages[0].asked(applier.ArgoGroup), release, objects)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case by == nil && chosen == preview.ApplierArgoCD:
+		return nil, nil, Refuse("the live objects name no Application of Argo CD that exists", "name it with -f FILE")
+	case by == nil && packages[0].info.Format != helm.Name:
+		by = applier.FindKubectl(release, objects, chosen == preview.ApplierKubectl)
+	}
+	if by != nil {
+		for _, body := range by.Besides {
+			outputs[0].Objects = append(outputs[0].Objects, format.RenderedObject{Body: body})
+		}
+	}
+	return by, live, nil
+}
+
+// asked returns the object of a group that is the request, nil if there is none.
+func (out *Resolution) asked(group string) map[string]any {
+	if out.file == nil {
+		return nil
+	}
+	ref, body := out.file.Asked()
+	if ref.Group() != group {
+		return nil
+	}
+	return body
 }
 
 // asOwner reports whether a plan is made as the owner of the release, where that is not this

@@ -135,6 +135,23 @@ func (w *appliedWorld) kubectl(args ...string) {
 	}
 }
 
+// define creates a CRD, and waits until its schema is published.
+func (w *appliedWorld) define(bodies []map[string]any) {
+	w.t.Helper()
+	if bodies == nil {
+		return
+	}
+	before, spec := w.write(bodies), preview.Map(bodies[0], "spec")
+	w.kubectl("create", "-f", before)
+	w.kubectl("wait", "--for=condition=Established", "-f", before)
+	for w.t.Context().Err() == nil {
+		schema, err := w.try("get", "--raw", "/openapi/v3/apis/"+preview.String(spec, "group")+"/v1")
+		if err == nil && strings.Contains(schema, preview.String(spec, "names", "kind")) {
+			return
+		}
+	}
+}
+
 // write writes a version of a set as one file, and returns the file.
 func (w *appliedWorld) write(bodies []map[string]any) string {
 	w.t.Helper()
@@ -209,6 +226,7 @@ func stored(body map[string]any, created bool) map[string]any {
 	}
 	out := preview.CloneBody(body)
 	delete(out, "status")
+	delete(preview.Map(out, "metadata"), "finalizers") // of claims: their controller writes them
 	annotations := preview.Map(out, "metadata", "annotations")
 	if delete(annotations, "deployment.kubernetes.io/revision"); len(annotations) == 0 { // of its controller
 		delete(preview.Map(out, "metadata"), "annotations")
@@ -271,11 +289,16 @@ func (w *appliedWorld) compare(plan *preview.Plan) (fields int) {
 		}
 		switch o.Action {
 		case preview.ActionDelete:
-			if live[o.ID] != nil {
+			if is := live[o.ID]; is != nil && preview.String(is, "metadata", "deletionTimestamp") == "" {
 				w.t.Errorf("%s is there, and was to be deleted", o.ID)
 			}
 			continue
-		case preview.ActionKeep, preview.ActionSkip, preview.ActionUnknown:
+		case preview.ActionUnknown:
+			if o.LiveBody == nil { // whether it is there after the failure is not known
+				continue
+			}
+			predicted = o.LiveBody
+		case preview.ActionKeep, preview.ActionSkip:
 			predicted = o.LiveBody
 		}
 		if len(plan.Unsettled(o)) > 0 { // on which the tool fails
@@ -357,16 +380,7 @@ func TestClusterKubectlAppliesWhatWasPreviewed(t *testing.T) {
 			}
 			t.Run(way.name+"/"+set.name, func(t *testing.T) {
 				w := newAppliedWorld(t, fmt.Sprintf("%s-%d", suffix, i))
-				if set.before != nil {
-					before := w.write(set.before)
-					w.kubectl("create", "-f", before)
-					w.kubectl("wait", "--for=condition=Established", "-f", before)
-					for group := preview.String(set.before[0], "spec", "group"); t.Context().Err() == nil; {
-						if schema, err := w.try("get", "--raw", "/openapi/v3/apis/"+group+"/v1"); err == nil && strings.Contains(schema, preview.String(set.before[0], "spec", "names", "kind")) {
-							break
-						}
-					}
-				}
+				w.define(set.before)
 				first, second := w.write(set.v1), w.write(set.v2)
 				defer func() { _, _ = w.try("delete", "--wait=false", "--ignore-not-found", "-f", first, "-f", second) }()
 				w.kubectl(append(way.args, "-f", first)...)
@@ -517,5 +531,231 @@ func TestClusterFindingKubectlTakesNoMoreRequests(t *testing.T) {
 	}
 	if self, owner := reads(preview.ApplierSelf), reads(planning.AppliedByOwner); owner != self {
 		t.Errorf("as kubectl, %d reads of objects; by itself, %d", owner, self)
+	}
+}
+
+// argoWays are the ways in which Argo CD applies, by the options of an Application.
+var argoWays = []struct {
+	name    string
+	options []any
+	method  preview.WriteMethod
+	engine  map[string]any // options of the engine
+}{
+	{"client", []any{"Validate=true"}, preview.MethodThreeWay, nil},
+	{"server", []any{"ServerSideApply=true"}, preview.MethodApply, map[string]any{"ServerSide": true}},
+	{"replace", []any{"Replace=true"}, preview.MethodUpdate, map[string]any{"Replace": true}},
+}
+
+// argoDefinition defines Applications as far as these tests need them.
+const argoDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"applications.argoproj.io"},
+"spec":{"group":"argoproj.io","scope":"Namespaced","names":{"kind":"Application","plural":"applications","singular":"application","listKind":"ApplicationList"},
+"versions":[{"name":"v1alpha1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
+
+// argoWorld is a world in which Argo CD applies: its engine, for an Application.
+type argoWorld struct {
+	*appliedWorld
+	program string
+	engine  map[string]any
+}
+
+func newArgoWorld(t *testing.T, namespace string, options []any, engine map[string]any) argoWorld {
+	t.Helper()
+	program := filepath.Join(filepath.Dir(sandboxtest.Kubectl(t)), "kubectl-operator-argocd")
+	if _, err := os.Stat(program); err != nil {
+		t.Skip(`skipped: the engine of Argo CD is not built; run "make argocd"`)
+	}
+	w := argoWorld{newAppliedWorld(t, namespace), program, engine}
+	w.application(options, nil)
+	return w
+}
+
+// application writes the Application of the world, with what it has in the cluster.
+func (w argoWorld) application(options []any, resources []any) {
+	w.t.Helper()
+	if out, err := w.try("get", "crd", "applications.argoproj.io"); err != nil {
+		definition := filepath.Join(files(w.t, map[string]string{"crd.json": argoDefinition}), "crd.json")
+		if out, err = w.try("create", "-f", definition); err != nil && !strings.Contains(out, "AlreadyExists") {
+			w.t.Fatal(out)
+		}
+		w.kubectl("wait", "--for=condition=Established", "crd/applications.argoproj.io")
+	}
+	app := map[string]any{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": "of-" + w.namespace, "namespace": "argocd"},
+		"spec": map[string]any{
+			"project": "default", "destination": map[string]any{"namespace": w.namespace, "server": "https://kubernetes.default.svc"},
+			"syncPolicy": map[string]any{"automated": map[string]any{"prune": true}, "syncOptions": options},
+		},
+		"status": map[string]any{"sync": map[string]any{"status": "Synced"}, "resources": resources, "history": []any{map[string]any{"id": 6}}},
+	}
+	data, err := json.Marshal(app)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, _ = w.try("create", "namespace", "argocd") // by the first
+	w.kubectl("apply", "-n", "argocd", "--server-side", "--field-manager=argo", "-f", filepath.Join(files(w.t, map[string]string{"app.json": string(data)}), "app.json"))
+}
+
+// sync lets the engine of Argo CD apply a version of a set, after the version was, and
+// returns what it says.
+func (w argoWorld) sync(was, bodies []map[string]any) (string, error) {
+	w.t.Helper()
+	scopes := preview.NewScopes(slices.Concat(was, bodies))
+	ref := func(body map[string]any) preview.Ref {
+		ref := preview.RefOf(body)
+		if ref.Namespace = ""; scopes.Namespaced(ref.Group(), ref.Kind) {
+			ref.Namespace = w.namespace
+		}
+		return ref
+	}
+	var refs []preview.Ref
+	var targets []map[string]any
+	for _, body := range bodies {
+		body = preview.CloneBody(body)
+		meta, ref := preview.Map(body, "metadata"), ref(body)
+		if ref.Namespace != "" {
+			meta["namespace"] = ref.Namespace
+		}
+		if ref.Kind != "CustomResourceDefinition" {
+			marks, _ := meta["annotations"].(map[string]any)
+			if marks == nil {
+				marks = map[string]any{}
+				meta["annotations"] = marks
+			}
+			marks["argocd.argoproj.io/tracking-id"] = "of-" + w.namespace + ":" + ref.Group() + "/" + ref.Kind + ":" + w.namespace + "/" + ref.Name
+		}
+		refs, targets = append(refs, ref), append(targets, body)
+	}
+	for _, body := range was {
+		if ref := ref(body); !slices.ContainsFunc(refs, func(other preview.Ref) bool { return other.ID() == ref.ID() }) {
+			refs, targets = append(refs, ref), append(targets, nil)
+		}
+	}
+	var live []map[string]any
+	for _, r := range w.client.Read(w.t.Context(), refs) {
+		live = append(live, r.Body)
+	}
+	request := map[string]any{"Kubeconfig": w.box.Kubeconfig(), "Namespace": w.namespace, "Target": targets, "Live": live, "Prune": true}
+	maps.Copy(request, w.engine)
+	data, err := json.Marshal(request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(w.t.Context(), w.program)
+	cmd.Stdin = bytes.NewReader(data)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// resources are the objects of a set as the status of an Application has them.
+func (w argoWorld) resources(bodies []map[string]any) (out []any) {
+	scopes := preview.NewScopes(bodies)
+	for _, body := range bodies {
+		ref := preview.RefOf(body)
+		item := map[string]any{"group": ref.Group(), "version": ref.APIVersion[strings.LastIndex(ref.APIVersion, "/")+1:], "kind": ref.Kind, "name": ref.Name}
+		if scopes.Namespaced(ref.Group(), ref.Kind) {
+			item["namespace"] = w.namespace
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+func TestClusterArgoCDAppliesWhatWasPreviewed(t *testing.T) {
+	sandboxtest.Start(t)
+	objects, fields, sets := 0, 0, 0
+	for n, way := range argoWays {
+		suffix := fmt.Sprintf("argo%d", n)
+		for i, set := range append(writtenSets(t, suffix), corpusSets(t)...) {
+			if !slowtest.Turn(t, i+n) || set.name == "custom resources" { // CRDs are not tracked
+				continue
+			}
+			t.Run(way.name+"/"+set.name, func(t *testing.T) {
+				w := newArgoWorld(t, fmt.Sprintf("%s-%d", suffix, i), way.options, way.engine)
+				w.define(set.before)
+				first, second := w.write(set.v1), w.write(set.v2)
+				defer func() { _, _ = w.try("delete", "--wait=false", "--ignore-not-found", "-f", first, "-f", second) }()
+				w.engine = nil // with Replace=true, Argo CD fails to create a Role
+				if way.method == preview.MethodApply {
+					w.engine = way.engine
+				}
+				if out, err := w.sync(nil, set.v1); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				w.engine = way.engine
+				w.application(way.options, w.resources(set.v1))
+				plan := w.preview(second, preview.ReadDryRun)
+				if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD || by.Method != way.method || by.Revision != 7 {
+					t.Fatalf("applied by %+v", by)
+				}
+				if found := engine.Obstacles(plan); len(found) > 0 && !fails(plan) {
+					t.Errorf("obstacles %+v", found)
+				}
+				out, err := w.sync(set.v1, set.v2)
+				if fails(plan) != (err != nil) {
+					t.Errorf("predicted that it fails: %t; and it says %v %s; %+v", fails(plan), err, out, plan.Unknowns)
+				}
+				fields += w.compare(plan)
+				objects, sets = objects+len(plan.Objects), sets+1
+				w.application(way.options, w.resources(set.v2))
+				// What a replacement drops and controllers write again, it drops again.
+				if err == nil && set.name != "lists by name and port" && way.method != preview.MethodUpdate {
+					w.appliesNothing(w.preview(second, preview.ReadDryRun))
+				}
+			})
+		}
+	}
+	t.Logf("%d sets, %d objects, %d fields", sets, objects, fields)
+}
+
+func TestClusterArgoCDOnDriftedObjects(t *testing.T) {
+	sandboxtest.Start(t)
+	for n, way := range argoWays[:2] {
+		for i, tt := range []struct {
+			name  string
+			drift [][]string
+			extra []any
+		}{
+			{"scaled", [][]string{{"scale", "deployment/web", "--replicas=5"}}, nil},
+			{"a sidecar", [][]string{{"patch", "deployment/web", "--type=json", "-p", `[{"op":"add","path":"/spec/template/spec/containers/0","value":{"name":"side","image":"side:1"}}]`}}, nil},
+			{"deleted", [][]string{{"delete", "configmap/web"}}, nil},
+			{"an extra label", [][]string{{"label", "deployment/web", "extra=x"}}, nil},
+			{"the mark removed", [][]string{{"annotate", "configmap/web", "argocd.argoproj.io/tracking-id-"}}, nil},
+			{"applied by kubectl too", [][]string{{"apply", "-f", "V1"}}, nil},
+			{"no migration", [][]string{{"apply", "-f", "V1"}}, []any{"ClientSideApplyMigration=false"}},
+		} {
+			if !slowtest.Turn(t, i+n) {
+				continue
+			}
+			t.Run(way.name+"/"+tt.name, func(t *testing.T) {
+				options := slices.Concat(way.options, tt.extra)
+				engine := maps.Clone(way.engine)
+				if len(tt.extra) > 0 && engine != nil {
+					engine["NoMigration"] = true
+				}
+				w := newArgoWorld(t, fmt.Sprintf("argodrift%d-%d", n, i), options, engine)
+				set := writtenSets(t, "argodrift")[0]
+				first, second := w.write(set.v1), w.write(set.v2)
+				if out, err := w.sync(nil, set.v1); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				for _, args := range tt.drift {
+					for at := range args {
+						if args[at] == "V1" {
+							args[at] = first
+						}
+					}
+					w.kubectl(args...)
+				}
+				plan := w.preview(second, preview.ReadDryRun)
+				if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD {
+					t.Fatalf("applied by %+v", by)
+				}
+				if out, err := w.sync(set.v1, set.v2); fails(plan) != (err != nil) {
+					t.Errorf("predicted that it fails: %t; and it says %v %s", fails(plan), err, out)
+				}
+				w.compare(plan)
+				w.appliesNothing(w.preview(second, preview.ReadDryRun))
+			})
+		}
 	}
 }

@@ -365,7 +365,9 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	}
 	var live []preview.ReadResult
 	if by == nil {
-		by, live = p.applierOfObjects(ctx, packages, outputs, release, stored)
+		if by, live, err = p.applierOfObjects(ctx, packages, outputs, release, stored); err != nil {
+			return nil, err
+		}
 		found.appliedBy(by)
 	}
 	contents, err := sealAll(packages, outputs, release)
