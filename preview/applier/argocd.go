@@ -42,8 +42,12 @@ type ArgoCD struct {
 func FindArgoCD(ctx context.Context, cluster Cluster, asked map[string]any, release preview.Release, objects []Rendered) (*Found, error) {
 	ref, ok := preview.RefOf(asked), asked != nil
 	if !ok {
+		var err error
 		if ref, ok = trackedBy(objects); !ok {
-			return nil, nil
+			ref, ok, err = statedBy(ctx, cluster, objects)
+		}
+		if !ok || err != nil {
+			return nil, err
 		}
 	}
 	live, err := readApplication(ctx, cluster, ref)
@@ -139,6 +143,35 @@ func trackedBy(objects []Rendered) (ref preview.Ref, ok bool) {
 	return ref, true
 }
 
+// statedBy returns the Application that alone has one of the objects in its status, where
+// Argo CD applied one, and the mark was taken off, as kubectl apply does.
+func statedBy(ctx context.Context, cluster Cluster, objects []Rendered) (ref preview.Ref, ok bool, err error) {
+	ids := map[string]bool{}
+	for _, o := range objects {
+		if appliedByArgo(o.Live) && preview.String(o.Live, "metadata", "annotations", argoTracking) == "" {
+			ids[o.Ref.ID()] = true
+		}
+	}
+	if len(ids) == 0 {
+		return ref, false, nil
+	}
+	all, err := cluster.List(ctx, ArgoGroup+"/v1alpha1", "Application", "", "", "status.resources")
+	if err != nil {
+		return ref, false, unlessAnswered(err)
+	}
+	for _, app := range all {
+		if !slices.ContainsFunc(argoEarlier(app), func(e Earlier) bool { return ids[e.Ref.ID()] }) {
+			continue
+		}
+		if ok {
+			return ref, false, nil
+		}
+		ref, ok = preview.RefOf(app), true
+		ref.APIVersion, ref.Kind = ArgoGroup+"/v1alpha1", "Application"
+	}
+	return ref, ok, nil
+}
+
 // appliedByArgo reports whether Argo CD is a field manager of an object.
 func appliedByArgo(live map[string]any) bool {
 	return slices.ContainsFunc(preview.Maps(live, "metadata", "managedFields"), func(entry map[string]any) bool {
@@ -217,7 +250,9 @@ func (a *ArgoCD) readSettings(ctx context.Context, cluster Cluster, objects []Re
 	settings := preview.Map(r.Body, "data")
 	a.method = preview.String(settings, "application.resourceTrackingMethod")
 	if r.Body == nil && !slices.ContainsFunc(objects, func(o Rendered) bool { return preview.String(o.Live, "metadata", "annotations", argoTracking) != "" }) &&
-		slices.ContainsFunc(objects, func(o Rendered) bool { return appliedByArgo(o.Live) }) {
+		slices.ContainsFunc(objects, func(o Rendered) bool {
+			return appliedByArgo(o.Live) && preview.String(o.Live, "metadata", "labels", argoInstance) == name
+		}) {
 		a.method = "label"
 	}
 	label := cmp.Or(preview.String(settings, "application.instanceLabelKey"), argoInstance)

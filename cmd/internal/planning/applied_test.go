@@ -738,6 +738,7 @@ func TestClusterArgoCDOnDriftedObjects(t *testing.T) {
 				if out, err := w.sync(nil, set.v1); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
+				w.application(options, w.resources(set.v1))
 				for _, args := range tt.drift {
 					for at := range args {
 						if args[at] == "V1" {
