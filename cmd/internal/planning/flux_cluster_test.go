@@ -129,7 +129,8 @@ func (w *fluxWorld) preview(t *testing.T, text string) *preview.Plan {
 	if w.byDryRun {
 		return plan
 	}
-	if got, want := changes(w.previewBy(t, path, string(preview.ReadGet))), changes(plan); !slices.Equal(got, want) {
+	byReads := w.previewBy(t, path, string(preview.ReadGet))
+	if got, want := changes(byReads), changes(plan); !slices.Equal(got, want) {
 		t.Errorf("by reads alone:\n%v\nby dry runs:\n%v", got, want)
 	}
 	return plan
@@ -711,6 +712,7 @@ type fluxKustomization struct {
 	edit        func(files map[string]string)
 	first, then string
 	prepare     string // objects that kubectl apply made before
+	byDryRun    bool   // reads alone do not show that a field is immutable
 	in          string // a namespace that exists before, so that creates are tried in it
 }
 
@@ -775,7 +777,7 @@ func fluxKustomizations() []fluxKustomization {
 		{name: "another prefix", first: "namePrefix: a-", then: "namePrefix: b-"},
 		{name: "patches and images", then: `images: [{name: registry.example.com/web, newTag: v7}]
   patches: [{target: {kind: Deployment}, patch: '[{"op": "replace", "path": "/spec/replicas", "value": 5}]'}]`},
-		{name: "a selector changes by force", first: "force: true", then: "force: true", edit: replaced("all.yaml", "app: web", "app: other")},
+		{name: "a selector changes by force", byDryRun: true, first: "force: true", then: "force: true", edit: replaced("all.yaml", "app: web", "app: other")},
 		{name: "a field that is ignored", first: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]", then: "ignore: [{paths: [/spec/replicas], target: {kind: Deployment}}]",
 			edit: replaced("all.yaml", "replicas: 2", "replicas: 4")},
 	}
@@ -823,7 +825,11 @@ func (w *fluxWorld) runKustomization(t *testing.T, i int, tt fluxKustomization) 
 	w.checkOwner(t, install, "kustomize-controller")
 	reconcile("v1", text("v1", tt.first))
 	objects, leaves = w.compare(t, install)
+	w.byDryRun = tt.byDryRun
 	plan := w.preview(t, text("v2", tt.then))
+	// Without the defaults of the API server, reads alone show some of them as a change.
+	w.byDryRun = true
+	defer func() { w.byDryRun = false }()
 	w.checkOwner(t, plan, "kustomize-controller")
 	reconcile("v2", text("v2", tt.then))
 	n, m := w.compare(t, plan)
