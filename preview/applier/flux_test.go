@@ -97,3 +97,18 @@ func TestWhatAKustomizationDoesWithAnObject(t *testing.T) {
 		}
 	}
 }
+
+// An object that is decrypted first is neither pruned nor compared.
+func TestAnEncryptedObjectIsNotKnown(t *testing.T) {
+	k := &Kustomization{origin: preview.Ref{Namespace: "flux", Name: "app"}, spec: map[string]any{"prune": true}}
+	live := deployment(1, "a")
+	preview.SetMetadata(live, "labels", KustomizationGroup+"/name", "app")
+	o := &preview.Object{ID: preview.RefOf(live).ID(), LiveBody: live}
+	if action, _ := k.Decide(o); action != preview.ActionDelete {
+		t.Errorf("before: %s", action)
+	}
+	k.NotRead(preview.RefOf(live))
+	if action, _ := k.Decide(o); action != preview.ActionKeep || len(k.about.Limits) != 1 || k.about.Limits[0].What != preview.LimitNotRead {
+		t.Errorf("%s, limits %+v", action, k.about.Limits)
+	}
+}

@@ -21,6 +21,17 @@ type Kustomization struct {
 	about  preview.Applier
 	origin preview.Ref
 	spec   map[string]any
+	// notRead are the ids of objects that it applies after it decrypted them.
+	notRead map[string]bool
+}
+
+// NotRead says that the content has an object that the controller decrypts first.
+func (k *Kustomization) NotRead(ref preview.Ref) {
+	if k.notRead == nil {
+		k.notRead = map[string]bool{}
+	}
+	k.notRead[ref.ID()] = true
+	addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: ref.ID()})
 }
 
 // FindKustomization returns the controller of a Kustomization, which need not exist in the
@@ -87,9 +98,6 @@ func (k *Kustomization) Decide(o *preview.Object) (action preview.Action, own bo
 	case left, o.LiveBody != nil && marked(o.Planned, KustomizationGroup+"/ssa", "IfNotPresent"):
 		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitIgnored, Object: o.ID})
 		return preview.ActionSkip, own
-	case o.Planned["sops"] != nil:
-		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: o.ID})
-		return preview.ActionSkip, own
 	case o.LiveBody == nil:
 		return preview.ActionCreate, false
 	}
@@ -100,6 +108,7 @@ func (k *Kustomization) Decide(o *preview.Object) (action preview.Action, own bo
 // if it still has a label of the owner.
 func (k *Kustomization) decideStale(o *preview.Object, left bool) preview.Action {
 	switch {
+	case k.notRead[o.ID]:
 	case k.spec["prune"] != true:
 		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNotPruned, Object: o.ID})
 	case left, leftAlone(o, KustomizationGroup+"/prune", "disabled"):

@@ -108,6 +108,8 @@ type Rendering struct {
 	// PostRenderHooks says which of them see the hooks of a chart, as Flux'
 	// postRenderStrategy names it.
 	PostRenderHooks string
+	// Decrypts is that the controller decrypts objects, which are not read here.
+	Decrypts bool
 	// OnInstall and OnUpgrade are the parts of a chart that are left out then.
 	OnInstall, OnUpgrade LeftOut
 }

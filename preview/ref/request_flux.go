@@ -321,6 +321,7 @@ func (r *reader) kustomization(f *strictReader) {
 	r.Release, r.Format = r.asked.Name, "kustomize"
 	r.suspended(spec)
 	r.commonMetadata(spec)
+	r.Decrypts = spec.At("decryption").Mapping() != nil
 	from := spec.At("sourceRef")
 	namespace := from.At("namespace").Text()
 	if namespace == "" {

@@ -20,6 +20,11 @@ import (
 // postRender makes the changes of a request in what its chart rendered to, and leaves out
 // what the request leaves out of it. What lies in a directory crds is not changed.
 func (out *Resolution) postRender(ctx context.Context, in format.Input, output *format.Output) error {
+	if out.rendering.Decrypts {
+		if err := out.leaveEncrypted(output); err != nil {
+			return err
+		}
+	}
 	without := out.rendering.OnInstall
 	if in.Upgrade {
 		without = out.rendering.OnUpgrade
@@ -56,6 +61,25 @@ func (out *Resolution) postRender(ctx context.Context, in format.Input, output *
 		}
 	}
 	output.Objects = slices.Concat(aside, objects, hooks)
+	return nil
+}
+
+// leaveEncrypted leaves out the objects that a controller decrypts before it applies them: it
+// says which, and without a controller it is an error.
+func (out *Resolution) leaveEncrypted(output *format.Output) error {
+	var tool interface{ NotRead(ref preview.Ref) }
+	if out.by != nil {
+		tool, _ = out.by.Tool.(interface{ NotRead(ref preview.Ref) })
+	}
+	if tool == nil {
+		return fmt.Errorf("%s: the field spec.decryption is not supported, and it may change what is installed; take it out to go on", out.file.Object)
+	}
+	output.Objects = slices.DeleteFunc(output.Objects, func(o format.RenderedObject) bool {
+		if o.Body["sops"] != nil {
+			tool.NotRead(preview.RefOf(o.Body))
+		}
+		return o.Body["sops"] != nil
+	})
 	return nil
 }
 
