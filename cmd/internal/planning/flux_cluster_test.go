@@ -195,7 +195,7 @@ func (w *fluxWorld) until(t *testing.T, ref preview.Ref, what string, is func(bo
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.Now().Add(3 * time.Minute)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		r := w.client.Read(t.Context(), []preview.Ref{ref})[0]
 		if r.Err != nil {
@@ -440,6 +440,7 @@ type fluxRelease struct {
 	first, then string // YAML of more fields of spec
 	prepare     string // objects that exist before
 	sameVersion bool   // the second has the chart of the first
+	oci         bool   // the chart is that of an OCIRepository
 	byDryRun    bool   // reads alone do not show what the API server allocates again
 	helm4       bool   // it has fields that only the controller with Helm 4 has
 }
@@ -447,7 +448,7 @@ type fluxRelease struct {
 const ownChart = `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: web, labels: {app: web, helm.sh/chart: "{{ .Chart.Name }}-{{ .Chart.Version }}"}}
+metadata: {name: web, labels: {app: web, helm.sh/chart: '{{ .Chart.Name }}-{{ .Chart.Version | replace "+" "_" }}'}}
 spec:
   replicas: {{ .Values.replicas }}
   selector: {matchLabels: {app: web}}
@@ -500,6 +501,8 @@ func replaced(name, from, to string) func(map[string]string) {
 func fluxReleases() []fluxRelease {
 	return []fluxRelease{
 		{name: "a bumped tag", edit: replaced("values.yaml", "tag: v1", "tag: v2")},
+		{name: "a chart of an OCIRepository", oci: true, edit: replaced("values.yaml", "tag: v1", "tag: v2")},
+		{name: "nothing changes in a chart of an OCIRepository", oci: true, sameVersion: true},
 		{name: "values alone", sameVersion: true, then: "values: {replicas: 3, mode: slow}"},
 		{name: "nothing changes", sameVersion: true},
 		{name: "an object less", edit: replaced("values.yaml", "extra: true", "extra: false")},
@@ -607,13 +610,19 @@ func (w *fluxWorld) runRelease(t *testing.T, i int, tt fluxRelease) (objects, le
 		files["Chart.yaml"] = strings.Replace(files["Chart.yaml"], "version: "+field(files["Chart.yaml"], "version"), "version: "+next, 1)
 		archives[next] = fluxChart(t, name, files)
 	}
+	digests := map[string]string{}
 	for v, archive := range archives {
-		w.registry.Chart(t, ns+"/"+name, v, archive)
+		digests[v] = w.registry.Chart(t, ns+"/"+name, v, archive)
 	}
 	w.apply(t, fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmRepository, metadata: {name: charts, namespace: %s}, spec: {type: oci, url: 'oci://%s/%s'}}", ns, w.registry.Host, ns))
 	text := func(version, more string) string {
 		more = strings.ReplaceAll(more, "NS", ns)
 		out := fmt.Sprintf("apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: %s}\nspec:\n  interval: 1h\n  chart: {spec: {chart: %s, version: '%s', sourceRef: {kind: HelmRepository, name: charts}}}\n", ns, name, version)
+		if tt.oci {
+			out = fmt.Sprintf("apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: oci, namespace: %s}\nspec:\n  interval: 1h\n  url: oci://%s/%s/%s\n  ref: {tag: %s}\n"+
+				"  layerSelector: {mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip, operation: copy}\n---\n"+
+				"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: web, namespace: %s}\nspec:\n  interval: 1h\n  chartRef: {kind: OCIRepository, name: oci}\n", ns, w.registry.Host, ns, name, version, ns)
+		}
 		if !strings.Contains(more, "install:") {
 			out += "  install: {disableWait: true}\n"
 		}
@@ -627,11 +636,18 @@ func (w *fluxWorld) runRelease(t *testing.T, i int, tt fluxRelease) (objects, le
 		t.Helper()
 		w.apply(t, text)
 		chart := preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "HelmChart", Namespace: ns, Name: ns + "-web"}
-		w.until(t, chart, "of version "+version, func(body map[string]any) bool { return preview.String(body, "spec", "version") == version })
-		w.serveArtifact(t, chart, version, archives[version])
+		revision := version
+		if tt.oci {
+			chart = preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: "OCIRepository", Namespace: ns, Name: "oci"}
+			revision += "@" + digests[version]
+		} else {
+			w.until(t, chart, "of version "+version, func(body map[string]any) bool { return preview.String(body, "spec", "version") == version })
+		}
+		w.serveArtifact(t, chart, revision, archives[version])
 		w.until(t, release, "ready", func(body map[string]any) bool {
 			history := preview.Maps(preview.Map(body, "status"), "history")
-			return ready(body) && len(history) > 0 && strings.TrimPrefix(preview.String(history[0], "chartVersion"), "v") == version
+			installed, _, _ := strings.Cut(newest(history), "+")
+			return ready(body) && strings.TrimPrefix(installed, "v") == version
 		})
 	}
 	// A new release is planned too, before it exists.
@@ -649,6 +665,14 @@ func (w *fluxWorld) runRelease(t *testing.T, i int, tt fluxRelease) (objects, le
 		t.Errorf("planned again: %v", left)
 	}
 	return objects + n, leaves + m
+}
+
+// newest is the version of the chart of the newest entry of a history.
+func newest(history []map[string]any) string {
+	if len(history) == 0 {
+		return ""
+	}
+	return preview.String(history[0], "chartVersion")
 }
 
 // checkOwner fails unless a plan is that of the controller, and nothing prevents it.
