@@ -25,6 +25,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
 // appliedSet is a set of manifests in two versions; before is applied first, and no part of
@@ -758,5 +759,47 @@ func TestClusterArgoCDOnDriftedObjects(t *testing.T) {
 				w.appliesNothing(w.preview(second, preview.ReadDryRun))
 			})
 		}
+	}
+}
+
+// An Application that is asked for by a file is planned as Argo CD syncs it, although it is
+// not there yet: with its namespace, and with a hook that has no name.
+func TestClusterApplicationOfAFileIsPlannedAsArgoCDSyncsIt(t *testing.T) {
+	w := newAppliedWorld(t, "argofile")
+	registry := sourcetest.Plain(t)
+	push(t, registry, "app:v1", tree("all.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: '1'}\n---\n"+
+		"apiVersion: v1\nkind: Pod\nmetadata: {generateName: migrate-, annotations: {argocd.argoproj.io/hook: PreSync}}\nspec: {containers: [{name: c, image: 'c:1'}]}\n"))
+	file := filepath.Join(files(t, map[string]string{"app.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n" +
+		"spec: {project: default, source: {repoURL: 'oci://" + registry.Host + "/app', targetRevision: v1, path: '.'}, destination: {namespace: argofile-new, server: 'https://kubernetes.default.svc'}," +
+		" syncPolicy: {syncOptions: [CreateNamespace=true, ServerSideApply=true]}}\n"}), "app.yaml")
+	p := w.planner(preview.ReadDryRun)
+	p.Source.PlainHTTP = true
+	asked, err := p.ReadRequest(t.Context(), file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(t.Context(), asked, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD || by.Object != "argoproj.io/Application/argocd/web" || by.Method != preview.MethodApply || !by.Overwrites {
+		t.Fatalf("applied by %+v", by)
+	}
+	for _, limit := range []preview.Limit{preview.LimitManual, preview.LimitHookRuns} {
+		if !slices.ContainsFunc(plan.AppliedBy.Limits, func(l preview.ApplierLimit) bool { return l.What == limit }) {
+			t.Errorf("no limit %s in %+v", limit, plan.AppliedBy.Limits)
+		}
+	}
+	var made []string
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		made = append(made, string(o.Action)+" "+o.Kind)
+		if mark := preview.String(o.Planned, "metadata", "annotations", "argocd.argoproj.io/tracking-id"); (mark == "") != (o.Kind == "Namespace") {
+			t.Errorf("%s is tracked by %q", o.ID, mark)
+		}
+	}
+	slices.Sort(made)
+	if !slices.Equal(made, []string{"create ConfigMap", "create Namespace", "create Pod"}) {
+		t.Errorf("it makes %q", made)
 	}
 }
