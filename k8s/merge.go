@@ -68,6 +68,9 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 		return nil, errors.New("the live object does not fit its schema: " + misfitText(stripped, err))
 	}
 	body := normalizeScalars(item.Body)
+	if item.Takes != nil && item.Takes.Typed {
+		body = asTyped(body)
+	}
 	wanted, err := toTyped(from, body)
 	if err != nil {
 		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: truncateMessage("it does not fit its schema: " + misfitText(body, err)), Err: err}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -87,4 +88,19 @@ func takesEntry(t *preview.FieldTaking, entry map[string]any) bool {
 		managers = t.Applied
 	}
 	return slices.ContainsFunc(managers, func(prefix string) bool { return strings.HasPrefix(preview.String(entry, "manager"), prefix) })
+}
+
+// asTyped returns an object as the Go type of its kind writes it, if it is built in and fits.
+func asTyped(body map[string]any) map[string]any {
+	typed := typeOf(preview.RefOf(body))
+	if typed == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(body, typed) != nil {
+		return body
+	}
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return body
+	}
+	delete(out, "status")
+	preview.DropNulls(out)
+	return out
 }

@@ -39,7 +39,10 @@ type DryRun struct {
 // beginning of their name, which wrote by Apply or Update, and annotations and labels that
 // it removes.
 type FieldTaking struct {
-	Live                map[string]any
+	Live map[string]any
+	// Typed is that the tool sends an object of a kind that is built in as its Go type writes
+	// it, with empty structs, whose defaults so stay in a merge here.
+	Typed               bool
 	Applied, Updated    []string
 	Annotations, Labels []string
 }

@@ -129,6 +129,7 @@ func (k *Kustomization) Request(o *preview.Object, body map[string]any) (preview
 	}
 	return preview.DryRun{Body: body, Takes: &preview.FieldTaking{
 		Live:        o.LiveBody,
+		Typed:       true, // fluxcd/pkg/ssa v0.76.2, normalize
 		Applied:     []string{"kubectl"},
 		Updated:     []string{"kubectl", "before-first-apply", kustomizeController},
 		Annotations: []string{"kubectl.kubernetes.io/last-applied-configuration", KustomizationGroup + "/checksum", "fluxcd.io/sync-checksum"},
