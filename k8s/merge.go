@@ -101,10 +101,15 @@ func (c *Client) mergeObject(ctx context.Context, live map[string]any, item prev
 	if body, err = decodeBody(data); err != nil {
 		return nil, err
 	}
+	return asStored(live, body, item)
+}
+
+// asStored returns the result of a server-side apply as the API server stores it.
+func asStored(live, body map[string]any, item preview.DryRun) (map[string]any, error) {
 	if err := preview.MergeStringData(body); err != nil {
 		return nil, err
 	}
-	if isBuiltIn(ref) {
+	if isBuiltIn(preview.RefOf(item.Body)) {
 		keepDefaults(live, body, "")
 		dropOmitted(live, body)
 	}

@@ -220,7 +220,8 @@ func argoEarlier(app map[string]any) []Earlier {
 		if hook, _ := item["hook"].(bool); hook || version == "" {
 			continue
 		}
-		ref := preview.Ref{APIVersion: path.Join(group, version), Kind: preview.String(item, "kind"), Namespace: preview.String(item, "namespace"), Name: preview.String(item, "name")}
+		ref := preview.Ref{APIVersion: path.Join(group, version), Kind: preview.String(item, "kind"), Name: preview.String(item, "name")}
+		ref.Namespace = preview.String(item, "namespace")
 		out = append(out, Earlier{Ref: ref})
 	}
 	return out
@@ -249,7 +250,8 @@ func (a *ArgoCD) readSettings(ctx context.Context, cluster Cluster, objects []Re
 	}
 	settings := preview.Map(r.Body, "data")
 	a.method = preview.String(settings, "application.resourceTrackingMethod")
-	if r.Body == nil && !slices.ContainsFunc(objects, func(o Rendered) bool { return preview.String(o.Live, "metadata", "annotations", argoTracking) != "" }) &&
+	annotated := func(o Rendered) bool { return preview.String(o.Live, "metadata", "annotations", argoTracking) != "" }
+	if r.Body == nil && !slices.ContainsFunc(objects, annotated) &&
 		slices.ContainsFunc(objects, func(o Rendered) bool {
 			return appliedByArgo(o.Live) && preview.String(o.Live, "metadata", "labels", argoInstance) == name
 		}) {
@@ -299,7 +301,8 @@ func (a *ArgoCD) limit(what preview.Limit, object, detail string) {
 // limits records what the Application says of how it is synced.
 func (a *ArgoCD) limits(objects []Rendered, release preview.Release) {
 	automated := preview.Map(a.app, "spec", "syncPolicy", "automated")
-	if enabled, ok := automated["enabled"].(bool); preview.Map(a.app, "spec", "syncPolicy")["automated"] == nil || ok && !enabled {
+	enabled, ok := automated["enabled"].(bool)
+	if preview.Map(a.app, "spec", "syncPolicy")["automated"] == nil || ok && !enabled {
 		a.limit(preview.LimitManual, "", "")
 	}
 	for _, ignored := range preview.Maps(a.app, "spec", "ignoreDifferences") {
@@ -314,7 +317,8 @@ func (a *ArgoCD) limits(objects []Rendered, release preview.Release) {
 		if a.optionOf(o.Body, o.Live, "Force=true") {
 			a.limit(preview.LimitRecreates, id, "")
 		}
-		if event := cmp.Or(preview.String(o.Body, "metadata", "annotations", argoHook), preview.String(o.Body, "metadata", "annotations", "helm.sh/hook")); event != "" {
+		annotations := preview.Map(o.Body, "metadata", "annotations")
+		if event := cmp.Or(preview.String(annotations, argoHook), preview.String(annotations, "helm.sh/hook")); event != "" {
 			a.limit(preview.LimitHookRuns, id, event)
 		}
 		for _, owner := range preview.ForeignOwners(o.Live, release) {
@@ -328,7 +332,8 @@ func (a *ArgoCD) limits(objects []Rendered, release preview.Release) {
 
 // readProject records the sync windows of the project.
 func (a *ArgoCD) readProject(ctx context.Context, cluster Cluster) error {
-	ref := preview.Ref{APIVersion: ArgoGroup + "/v1alpha1", Kind: "AppProject", Namespace: preview.String(a.app, "metadata", "namespace"), Name: cmp.Or(preview.String(a.app, "spec", "project"), "default")}
+	ref := preview.Ref{APIVersion: ArgoGroup + "/v1alpha1", Kind: "AppProject", Name: cmp.Or(preview.String(a.app, "spec", "project"), "default")}
+	ref.Namespace = preview.String(a.app, "metadata", "namespace")
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
 	if preview.ReasonOf(r.Err) == preview.ReasonForbidden {
 		a.limit(preview.LimitNotRead, ref.ID(), "")
@@ -434,7 +439,10 @@ func (a *ArgoCD) tracks(o *preview.Object) bool {
 	if a.method == "label" {
 		return appliedByArgo(o.LiveBody)
 	}
-	return a.named(preview.String(o.LiveBody, "metadata", "annotations", argoTracking)) || o.Is(preview.KindCustomResourceDefinition) && appliedByArgo(o.LiveBody)
+	if o.Is(preview.KindCustomResourceDefinition) && appliedByArgo(o.LiveBody) {
+		return true // they have no mark
+	}
+	return a.named(preview.String(o.LiveBody, "metadata", "annotations", argoTracking))
 }
 
 // named reports whether a mark names the Application.
@@ -453,7 +461,7 @@ func (a *ArgoCD) decideLeftover(o *preview.Object, own bool) preview.Action {
 	case !prune:
 		a.limit(preview.LimitNotPruned, o.ID, "")
 		return preview.ActionKeep
-	case a.has("Prune=false") || a.has("Prune=confirm") || a.optionOf(nil, o.LiveBody, "Prune=false") || a.optionOf(nil, o.LiveBody, "Prune=confirm"):
+	case slices.ContainsFunc([]string{"Prune=false", "Prune=confirm"}, func(option string) bool { return a.has(option) || a.optionOf(nil, o.LiveBody, option) }):
 		a.limit(preview.LimitKept, o.ID, "")
 		return preview.ActionKeep
 	}
@@ -463,7 +471,8 @@ func (a *ArgoCD) decideLeftover(o *preview.Object, own bool) preview.Action {
 // otherRole reports whether a live binding is to another role, which cannot be changed.
 func otherRole(o *preview.Object) bool {
 	planned, live := preview.Map(o.Planned, "roleRef"), preview.Map(o.LiveBody, "roleRef")
-	return o.Ref().Group() == "rbac.authorization.k8s.io" && planned != nil && (planned["kind"] != live["kind"] || planned["name"] != live["name"])
+	other := planned["kind"] != live["kind"] || planned["name"] != live["name"]
+	return o.Ref().Group() == "rbac.authorization.k8s.io" && planned != nil && other
 }
 
 // Request returns the request by which Argo CD writes an object.
@@ -488,7 +497,9 @@ func (a *ArgoCD) Request(o *preview.Object, body map[string]any) (preview.DryRun
 			out.Method = preview.MethodCreate
 		}
 		if o.LiveBody == nil && o.Ref().Group() == "rbac.authorization.k8s.io" { // which is created before by "auth reconcile"
-			out.Refused = &preview.Refusal{Reason: preview.ReasonOther, Message: "Argo CD fails to create it with Replace=true, for it reconciles roles and bindings before"}
+			out.Refused = &preview.Refusal{
+				Reason: preview.ReasonOther, Message: "Argo CD fails to create it with Replace=true, for it reconciles roles and bindings before",
+			}
 		}
 		return out, nil
 	}

@@ -155,7 +155,9 @@ func clientSide(o *preview.Object, body map[string]any) preview.DryRun {
 	markLastApplied(body, body)
 	out := preview.DryRun{Body: body, Method: preview.MethodThreeWay, Strict: true}
 	if size := annotationBytes(body); size > maxAnnotations {
-		out.Refused = &preview.Refusal{Reason: preview.ReasonInvalid, Message: "metadata.annotations: they have more than 262144 bytes with " + preview.LastApplied}
+		out.Refused = &preview.Refusal{
+			Reason: preview.ReasonInvalid, Message: "metadata.annotations: they have more than 262144 bytes with " + preview.LastApplied,
+		}
 		return out
 	}
 	if o.LiveBody == nil {
@@ -165,7 +167,9 @@ func clientSide(o *preview.Object, body map[string]any) preview.DryRun {
 	}
 	earlier, err := lastApplied(o.LiveBody)
 	if err != nil {
-		out.Refused = &preview.Refusal{Reason: preview.ReasonOther, Message: "the annotation " + preview.LastApplied + " of the live object is no object in JSON", Err: err}
+		out.Refused = &preview.Refusal{
+			Reason: preview.ReasonOther, Message: "the annotation " + preview.LastApplied + " of the live object is no object in JSON", Err: err,
+		}
 		return out
 	}
 	out.ThreeWay = &preview.ThreeWay{Earlier: earlier, Live: o.LiveBody}

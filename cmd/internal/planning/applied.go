@@ -57,7 +57,9 @@ func (out *Resolution) chart() applier.Chart {
 
 // applierOfObjects returns the tool that applies rendered objects by what marks the live ones,
 // nil for this program; and what it read of them.
-func (p *Planner) applierOfObjects(ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record) (*applier.Found, []preview.ReadResult, error) {
+func (p *Planner) applierOfObjects(
+	ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record,
+) (*applier.Found, []preview.ReadResult, error) {
 	chosen := cmp.Or(p.Owners.AppliedBy, AppliedByOwner)
 	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen == preview.ApplierHelm {
 		return nil, nil, nil

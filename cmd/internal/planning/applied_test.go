@@ -124,7 +124,8 @@ func newAppliedWorld(t *testing.T, namespace string) *appliedWorld {
 // try runs kubectl in the namespace.
 func (w *appliedWorld) try(args ...string) (string, error) {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), sandboxtest.Kubectl(w.t), append([]string{"--kubeconfig", w.box.Kubeconfig(), "-n", w.namespace}, args...)...)
+	args = append([]string{"--kubeconfig", w.box.Kubeconfig(), "-n", w.namespace}, args...)
+	cmd := exec.CommandContext(w.t.Context(), sandboxtest.Kubectl(w.t), args...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -417,34 +418,42 @@ func fails(plan *preview.Plan) bool {
 	})
 }
 
-func TestClusterKubectlOnDriftedObjects(t *testing.T) {
-	sandboxtest.Start(t)
+// kubectlDrift is a change by hand of what kubectl applied.
+type kubectlDrift struct {
+	name  string
+	drift [][]string
+	other string // applied by another field manager
+	big   bool   // the new version has more than an annotation may
+}
+
+// kubectlDrifts are the changes that are made of what kubectl applied in way n.
+func kubectlDrifts(n int) []kubectlDrift {
 	const replicas = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":%d}}`
 	corrupt := preview.LastApplied + "={"
+	return []kubectlDrift{
+		{name: "nothing"},
+		{name: "scaled", drift: [][]string{{"scale", "deployment/web", "--replicas=5"}}},
+		{name: "another image", drift: [][]string{{"set", "image", "deployment/web", "web=other:9"}}},
+		{name: "a sidecar", drift: [][]string{{"patch", "deployment/web", "--type=json", "-p", `[{"op":"add","path":"/spec/template/spec/containers/0","value":{"name":"side","image":"side:1"}}]`}}},
+		{name: "deleted", drift: [][]string{{"delete", "configmap/web"}}},
+		{name: "an extra label", drift: [][]string{{"label", "deployment/web", "extra=x"}, {"annotate", "configmap/web", "note=x"}}},
+		{name: "a key removed", drift: [][]string{{"patch", "configmap/web", "--type=json", "-p", `[{"op":"remove","path":"/data/a"}]`}}},
+		{name: "an environment", drift: [][]string{{"set", "env", "deployment/web", "A=b"}}},
+		{name: "another port", drift: [][]string{{"patch", "service/web", "--type=json", "-p", `[{"op":"add","path":"/spec/ports/-","value":{"name":"b","port":81}},{"op":"add","path":"/spec/ports/0/name","value":"a"}]`}}},
+		{name: "another manager", other: fmt.Sprintf(replicas, 7)},
+		{name: "another manager with the same value", other: fmt.Sprintf(replicas, 2)},
+		{name: "a corrupt annotation", drift: [][]string{{"annotate", "--overwrite", "configmap/web", corrupt}}},
+		{name: "no annotation", drift: [][]string{{"annotate", "configmap/web", preview.LastApplied + "-"}}},
+		{name: "the other way", drift: [][]string{append(slices.Clone(kubectlWays[1-n].args), "-f", "V1")}},
+		{name: "a large object", big: true},
+		{name: "a Helm release owns one too", drift: [][]string{{"annotate", "configmap/web", "meta.helm.sh/release-name=shop"}}},
+	}
+}
+
+func TestClusterKubectlOnDriftedObjects(t *testing.T) {
+	sandboxtest.Start(t)
 	for n, way := range kubectlWays {
-		for i, tt := range []struct {
-			name  string
-			drift [][]string
-			other string // applied by another field manager
-			big   bool   // the new version has more than an annotation may
-		}{
-			{name: "nothing"},
-			{name: "scaled", drift: [][]string{{"scale", "deployment/web", "--replicas=5"}}},
-			{name: "another image", drift: [][]string{{"set", "image", "deployment/web", "web=other:9"}}},
-			{name: "a sidecar", drift: [][]string{{"patch", "deployment/web", "--type=json", "-p", `[{"op":"add","path":"/spec/template/spec/containers/0","value":{"name":"side","image":"side:1"}}]`}}},
-			{name: "deleted", drift: [][]string{{"delete", "configmap/web"}}},
-			{name: "an extra label", drift: [][]string{{"label", "deployment/web", "extra=x"}, {"annotate", "configmap/web", "note=x"}}},
-			{name: "a key removed", drift: [][]string{{"patch", "configmap/web", "--type=json", "-p", `[{"op":"remove","path":"/data/a"}]`}}},
-			{name: "an environment", drift: [][]string{{"set", "env", "deployment/web", "A=b"}}},
-			{name: "another port", drift: [][]string{{"patch", "service/web", "--type=json", "-p", `[{"op":"add","path":"/spec/ports/-","value":{"name":"b","port":81}},{"op":"add","path":"/spec/ports/0/name","value":"a"}]`}}},
-			{name: "another manager", other: fmt.Sprintf(replicas, 7)},
-			{name: "another manager with the same value", other: fmt.Sprintf(replicas, 2)},
-			{name: "a corrupt annotation", drift: [][]string{{"annotate", "--overwrite", "configmap/web", corrupt}}},
-			{name: "no annotation", drift: [][]string{{"annotate", "configmap/web", preview.LastApplied + "-"}}},
-			{name: "the other way", drift: [][]string{append(slices.Clone(kubectlWays[1-n].args), "-f", "V1")}},
-			{name: "a large object", big: true},
-			{name: "a Helm release owns one too", drift: [][]string{{"annotate", "configmap/web", "meta.helm.sh/release-name=shop"}}},
-		} {
+		for i, tt := range kubectlDrifts(n) {
 			if !slowtest.Turn(t, i+n) {
 				continue
 			}
