@@ -134,6 +134,11 @@ type Object struct {
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
 
+	// Raw is the planned object as it was rendered, with the marks of the tool that applies
+	// the plan: with nulls, and with what the API server drops. It is nil if this program
+	// applies the plan, and not saved.
+	Raw map[string]any `json:"-"`
+
 	// Earlier is the object as the tool which applies the plan sent it last; nil if it did
 	// not, or if this program applies the plan. It is not saved.
 	Earlier map[string]any `json:"-"`

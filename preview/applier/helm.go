@@ -60,7 +60,7 @@ func findHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 	}
 	earlier, err := current.Objects(ctx, cluster)
 	return &Found{
-		Tool: h, Earlier: earlier, Values: last.Values,
+		Tool: h, Earlier: earlier, Values: current.Values,
 		Installed: []preview.InstalledPackage{{Name: current.Chart, Version: current.Version}},
 	}, err
 }
@@ -123,8 +123,11 @@ func isHook(body map[string]any) bool {
 	return hook
 }
 
-// Request returns the request by which Helm writes an object.
+// Request returns the request by which Helm writes an object, which is as it was rendered.
 func (h *Helm) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
+	if o.Raw != nil {
+		body = o.Raw
+	}
 	switch {
 	case o.LiveBody == nil && (h.about.Method != preview.MethodApply || isHook(body)):
 		return create(body), nil

@@ -214,8 +214,8 @@ func earlierObjects(ctx context.Context, cluster Cluster, values []any, namespac
 			}
 			namespaced = ref.Namespace != ""
 		}
-		if _, err := preview.Normalize(body, namespaced); err != nil {
-			return nil, err
+		if !namespaced {
+			delete(preview.Map(body, "metadata"), "namespace")
 		}
 		placed := namespaced && ref.Namespace == ""
 		if placed {

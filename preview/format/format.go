@@ -108,6 +108,9 @@ type Input struct {
 	Elsewhere string
 	// Upgrade is set when the release is installed already.
 	Upgrade bool
+	// Revision is the number that the release will have; 0 where charts are not to know it,
+	// which then read 1.
+	Revision int
 	// Cluster is nil where none may be asked.
 	Cluster Cluster
 	// Certifier is nil where the provider of certificates depends on the content

@@ -77,7 +77,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		CloudDocuments: m.Output.CloudDocuments,
 	}}
 	s := contentBuilder{definitionsLock: &sync.Mutex{}, release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
-	if s.mark = m.Mark; s.mark == nil {
+	if s.mark, s.raw = m.Mark, m.Mark != nil; !s.raw {
 		s.mark = func(_ preview.Origin, body map[string]any) { preview.Mark(body, release) }
 	}
 	if section := c.Package.Parameters.Section; section != nil {
@@ -133,6 +133,7 @@ type contentBuilder struct {
 	pkg       string
 	namespace string // for objects that name none
 	mark      func(origin preview.Origin, body map[string]any)
+	raw       bool // another tool sends the objects as they were rendered
 	scopes    preview.Scopes
 	pin       string
 	// definitions are the CRDs of the plan; definitionsLock is held for their use.
@@ -192,15 +193,19 @@ func (s contentBuilder) build(r format.RenderedObject, out *built) error {
 		return fmt.Errorf("%s carries %s, which only an installer may set", ref.ID(), what)
 	}
 	namespaced := s.scopes.Namespaced(ref.Group(), ref.Kind)
+	var raw map[string]any
+	if s.raw {
+		raw = s.placed(preview.CloneBody(body), namespaced)
+		s.mark(r.Origin, raw)
+	}
 	removed, err := preview.Normalize(body, namespaced)
 	if err != nil {
 		return err
 	}
-	out.removed, out.nulls = removed, s.dropNulls(body)
-	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
-		meta["namespace"] = s.namespace
+	if nulls := s.dropNulls(body); !s.raw { // what is not sent is worth a note
+		out.removed, out.nulls = removed, nulls
 	}
-	s.mark(r.Origin, body)
+	s.mark(r.Origin, s.placed(body, namespaced))
 	ref = preview.RefOf(body)
 	digest, err := preview.HashObject(body, s.pin)
 	if err != nil {
@@ -208,9 +213,21 @@ func (s contentBuilder) build(r format.RenderedObject, out *built) error {
 	}
 	out.object = preview.Object{
 		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
-		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Items: r.Items, Hook: r.Hook, Planned: body,
+		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Items: r.Items, Hook: r.Hook, Planned: body, Raw: raw,
 	}
 	return nil
+}
+
+// placed sets the namespace of an object, and returns the object.
+func (s contentBuilder) placed(body map[string]any, namespaced bool) map[string]any {
+	meta := preview.Map(body, "metadata")
+	switch {
+	case !namespaced:
+		delete(meta, "namespace")
+	case preview.String(meta, "namespace") == "":
+		meta["namespace"] = s.namespace
+	}
+	return body
 }
 
 // CheckIdentity returns an error for an object whose name is not known before it is

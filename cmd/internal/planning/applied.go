@@ -195,6 +195,14 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 	return p.Judge(engine.Build(ctx, []planned.Content{content}, p.cluster, opts))
 }
 
+// revision returns the number of the revision that the tool will make; 0 for this program.
+func (out *Resolution) revision() int {
+	if out.by == nil {
+		return 0
+	}
+	return out.by.Describe().Revision + 1
+}
+
 // setApplier sets what the options of a plan take from the tool that applies it.
 func setApplier(by *applier.Found, opts *engine.Options) {
 	if by == nil {

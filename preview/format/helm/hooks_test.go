@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -88,5 +89,16 @@ func TestAHookJobIsNamedByWhatItDoes(t *testing.T) {
 	one, again, two := named("a"), named("a"), named("b")
 	if one != again || one == two || !strings.HasPrefix(one, "job-") || len(one) != len("job-")+10 {
 		t.Errorf("named %s, %s and %s", one, again, two)
+	}
+}
+
+// Helm writes a newline behind each document of a manifest, and none behind a hook.
+func TestABlockScalarAtTheEndOfADocumentHasTheNewlineOfHelm(t *testing.T) {
+	const manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a%s\ndata:\n  text: |\n    end"
+	for annotations, want := range map[string]string{"": "end\n", "\n  annotations: {helm.sh/hook: pre-install}": "end"} {
+		docs, err := documents(file{Name: "a.yaml", Data: []byte(fmt.Sprintf(manifest, annotations))}, false)
+		if err != nil || len(docs) != 1 || preview.String(docs[0].body, "data", "text") != want {
+			t.Errorf("with annotations %q: %v, %v; want %q", annotations, docs, err, want)
+		}
 	}
 }

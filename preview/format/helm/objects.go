@@ -85,7 +85,7 @@ func documents(f file, verbatim bool) ([]document, error) {
 		}
 		before := strings.Count(text[:end+at], "\n")
 		end = min(end+at+len(parts[key]), len(text))
-		decoded, err := preview.DecodeDocuments([]byte(parts[key]))
+		decoded, err := decodePart(parts[key])
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i+1, err)
 		}
@@ -107,6 +107,22 @@ func documents(f file, verbatim bool) ([]document, error) {
 		}
 	}
 	return out, nil
+}
+
+// decodePart decodes one part of a file. Helm writes a manifest with a newline behind each
+// part, which a block scalar at its end keeps, and sends that of a hook as it is rendered
+// (helm.sh/helm/v4 v4.3.1, pkg/action/action.go and hooks.go).
+func decodePart(part string) ([]preview.Document, error) {
+	decoded, err := preview.DecodeDocuments([]byte(part + "\n"))
+	if err != nil || strings.HasSuffix(part, "\n") {
+		return decoded, err
+	}
+	for _, doc := range decoded {
+		if body, ok := doc.Value.(map[string]any); ok && preview.Map(body, "metadata", "annotations")[annotationHook] != nil {
+			return preview.DecodeDocuments([]byte(part))
+		}
+	}
+	return decoded, nil
 }
 
 // place returns the number in a key such as "manifest-3", which Helm's

@@ -32,6 +32,7 @@ type request struct {
 	Values      json.RawMessage            `json:"values"`
 	Release     preview.Release            `json:"release"`
 	Upgrade     bool                       `json:"upgrade"`
+	Revision    int                        `json:"revision"`
 	KubeVersion string                     `json:"kubeVersion"`
 	APIVersions []string                   `json:"apiVersions"`
 	Answers     map[string]json.RawMessage `json:"answers"` // by lookup name
@@ -206,7 +207,7 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 		return nil, &missingError{missing}
 	}
 	options := common.ReleaseOptions{
-		Name: req.Release.Name, Namespace: req.Release.Namespace, Revision: 1,
+		Name: req.Release.Name, Namespace: req.Release.Namespace, Revision: req.Revision,
 		IsInstall: !req.Upgrade, IsUpgrade: req.Upgrade,
 	}
 	// Helm's own check of schemas would fetch what they refer to.
