@@ -50,8 +50,11 @@ func findHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 		return &Found{Tool: h}, nil
 	}
 	last, current := &records.Last, &records.Current
-	h.exists = true
-	h.about.Revision, h.about.State, h.about.Record = last.Revision, last.State, last.UID
+	h.about.State, h.about.Record = last.State, last.UID
+	if last.State == "uninstalled" { // with its history kept: helm upgrade --install makes it anew
+		return &Found{Tool: h}, nil
+	}
+	h.exists, h.about.Revision = true, last.Revision
 	if !last.ServerSide {
 		h.about.Method = preview.MethodThreeWay
 	}
@@ -82,6 +85,36 @@ func (h *Helm) Mark(body map[string]any) {
 // and fails on any other that it did not create; it creates the CRDs of crds/ once and
 // never again, and makes the object of a hook anew.
 func (h *Helm) Decide(o *preview.Object) (action preview.Action, own bool) {
+	action, own = h.decide(o)
+	switch {
+	case action == preview.ActionSkip:
+		addLimit(&h.about, preview.ApplierLimit{What: preview.LimitCRDsKept, Object: o.ID})
+	case action == preview.ActionKeep && own:
+		addLimit(&h.about, preview.ApplierLimit{What: preview.LimitKept, Object: o.ID})
+	case isHook(o.Planned):
+		for _, event := range h.events(o.Planned) {
+			addLimit(&h.about, preview.ApplierLimit{What: preview.LimitHookRuns, Object: o.ID, Detail: event})
+		}
+	}
+	return action, own
+}
+
+// events returns those events of a hook that occur in the plan.
+func (h *Helm) events(body map[string]any) []string {
+	verb := "install"
+	if h.exists {
+		verb = "upgrade"
+	}
+	var out []string
+	for _, event := range strings.Split(strings.ToLower(preview.String(body, "metadata", "annotations", "helm.sh/hook")), ",") {
+		if event = strings.TrimSpace(event); event == "pre-"+verb || event == "post-"+verb {
+			out = append(out, event)
+		}
+	}
+	return out
+}
+
+func (h *Helm) decide(o *preview.Object) (action preview.Action, own bool) {
 	own = o.LiveBody != nil && (o.Earlier != nil || h.marked(o.LiveBody))
 	kept := preview.String(o.LiveBody, "metadata", "annotations", helmPolicy) == "keep"
 	switch {

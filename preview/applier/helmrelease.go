@@ -226,7 +226,7 @@ func (h *HelmRelease) MarkCRD(body map[string]any) {
 // Decide returns what the controller does with an object. Unlike helm, it takes over an
 // object that it did not create, unless spec says not to, and has a policy for CRDs.
 func (h *HelmRelease) Decide(o *preview.Object) (action preview.Action, own bool) {
-	action, own = h.Helm.Decide(o)
+	action, own = h.Helm.decide(o)
 	switch {
 	case o.Planned == nil:
 		if gone, earlier := h.uninstalled[o.ID]; earlier && !gone {
