@@ -114,8 +114,9 @@ control-plane: ## bin/control-plane, an OCI image layout of the control plane, a
 gcs: ## bin/fake-gcs-server, which tests of gs:// read from: a minute once, then cached
 	@mkdir -p bin; cd .tools && $(GOBUILD) -o ../bin/fake-gcs-server github.com/fsouza/fake-gcs-server
 
-helm: ## bin/helm, the real helm, with whose values and kustomizations tests compare: a minute once, then cached
+helm: ## bin/helm and bin/helm3, the real ones, with whose values, kustomizations and upgrades tests compare: two minutes once, then cached
 	@mkdir -p bin; cd .tools && $(GOBUILD) -ldflags '-s -w' -o ../bin/helm helm.sh/helm/v4/cmd/helm
+	@cd .tools/helm3 && $(GOBUILD) -ldflags '-s -w' -o ../../bin/helm3 helm.sh/helm/v3/cmd/helm
 
 # OLM v0 itself and what serves a catalog to it, at the versions of .tools/olm/go.mod, and
 # OLM's CRDs. Too long for "make test", which runs the tests with them where they are.
@@ -239,10 +240,13 @@ soak: sandbox kubectl helm argocd ## every danger in every disguise and package,
 # What other systems ship, from clones of their repositories: the table of Flyte's plugins next
 # to its newest tags; charts, applications and manifests at commits that the test names.
 UPSTREAM = bin/upstream
-upstream: sandbox kubectl olm ## run OLM v0 itself on what was reviewed here, compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
+upstream: sandbox kubectl olm helm ## run OLM v0 itself on what was reviewed here, compare what is known of Flyte's engines with its newest releases, and plan what upstream ships; UPSTREAM=a directory of clones
 	@mkdir -p '$(UPSTREAM)'; cd '$(UPSTREAM)' && for repository in flyteorg/flyte flyteorg/flytepluginexample pipe-cd/pipecd raystack/charts kubernetes-sigs/krew-index; do \
 	clone=$${repository#*/}; test -d "$$clone" || git clone --quiet --no-checkout "https://github.com/$$repository" "$$clone" || exit 1; \
 	git -C "$$clone" fetch --quiet --tags || echo "the clone of $$repository is not renewed"; done
+	@cd '$(UPSTREAM)' && for repository in $$(cut -f 1 '$(CURDIR)'/cmd/internal/planning/testdata/helmcharts.tsv | sort -u); do \
+	clone=$$(echo $$repository | tr / +); test -d "$$clone" || git clone --quiet --no-checkout "https://github.com/$$repository" "$$clone" || exit 1; done
+	UPSTREAM='$(abspath $(UPSTREAM))' go test -count=1 -timeout 1h -v ./cmd/internal/planning -run TestClusterHelmUpgradesAsPredicted
 	FLYTE='$(abspath $(UPSTREAM))/flyte' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
 	UPSTREAM='$(abspath $(UPSTREAM))' go test -count=1 ./cmd/internal/planning -run TestUpstreamFilesArePlanned
 	go test -count=1 ./cmd/internal/cli -run TestClusterOLMScripts
