@@ -76,6 +76,18 @@ func dropOmitted(live, merged map[string]any) {
 	}
 }
 
+// isOmitted reports whether the API server does not return a value that an object was sent
+// with; kept is that the JSON of the kind has it. No empty list outlives its storage.
+func isOmitted(v any, kept bool) bool {
+	switch v := v.(type) {
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0 && !kept
+	}
+	return !kept && (v == "" || v == int64(0) || v == false)
+}
+
 func dropLacking(live, merged, decoded any) {
 	switch m := merged.(type) {
 	case map[string]any:
@@ -83,8 +95,13 @@ func dropLacking(live, merged, decoded any) {
 		d, _ := decoded.(map[string]any)
 		for field, v := range m {
 			_, kept := d[field]
-			if _, is := l[field]; is || kept || v != "" && v != int64(0) && v != false {
-				dropLacking(l[field], v, d[field])
+			was, is := l[field]
+			if was != nil || !isOmitted(v, kept) {
+				dropLacking(was, v, d[field])
+				continue
+			}
+			if is {
+				m[field] = nil
 				continue
 			}
 			delete(m, field)

@@ -68,6 +68,29 @@ func findHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 	}, err
 }
 
+// HelmByMarks returns Helm for a release whose records may not be read, nil if no live object
+// has its marks. What an earlier revision had and the chart lacks is not known then.
+func HelmByMarks(release preview.Release, objects []Rendered) *Found {
+	h := &Helm{release: release, exists: true, about: preview.Applier{Tool: preview.ApplierHelm, Method: preview.MethodThreeWay, Manager: helmManager}}
+	found := false
+	for _, o := range objects {
+		if o.Live == nil || !h.marked(o.Live) {
+			continue
+		}
+		found = true
+		for _, entry := range preview.Maps(o.Live, "metadata", "managedFields") {
+			if preview.String(entry, "manager") == helmManager && preview.String(entry, "operation") == "Apply" {
+				h.about.Method = preview.MethodApply
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	addLimit(&h.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: "sh.helm.release.v1." + release.Name}.ID()})
+	return &Found{Tool: h}
+}
+
 // Describe returns what a plan records about Helm.
 func (h *Helm) Describe() *preview.Applier { return &h.about }
 

@@ -42,6 +42,9 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		return applier.FindKustomization(ctx, p.cluster, release, asked)
 	case found.info.Format == helm.Name:
 		by, err := applier.FindHelm(ctx, p.cluster, release, chosen == preview.ApplierHelm)
+		if preview.ReasonOf(err) == preview.ReasonForbidden && found.recordHidden {
+			return nil, nil // the marks of live objects say whose they are
+		}
 		if err != nil || chosen == preview.ApplierHelm {
 			return by, err
 		}
@@ -61,7 +64,7 @@ func (p *Planner) applierOfObjects(
 	ctx context.Context, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record,
 ) (*applier.Found, []preview.ReadResult, error) {
 	chosen := cmp.Or(p.Owners.AppliedBy, AppliedByOwner)
-	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen == preview.ApplierHelm {
+	if !p.asOwner(stored) || len(packages) != 1 || packages[0].section != nil || chosen == preview.ApplierHelm && !packages[0].recordHidden {
 		return nil, nil, nil
 	}
 	objects := renderedObjects(outputs[0], release)
@@ -82,6 +85,8 @@ func (p *Planner) applierOfObjects(
 		return nil, nil, err
 	case by == nil && chosen == preview.ApplierArgoCD:
 		return nil, nil, Refuse("the live objects name no Application of Argo CD that exists", "name it with -f FILE")
+	case by == nil && packages[0].info.Format == helm.Name && packages[0].recordHidden:
+		by = applier.HelmByMarks(release, objects)
 	case by == nil && packages[0].info.Format != helm.Name:
 		by = applier.FindKubectl(release, objects, chosen == preview.ApplierKubectl)
 	}

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // chartPair is a real chart in two versions.
@@ -60,5 +63,34 @@ func TestClusterHelmUpgradesAsPredicted(t *testing.T) {
 				h.must(t, "uninstall", h.release.Name, "--no-hooks")
 			})
 		}
+	}
+}
+
+// The records of Helm are Secrets, which the ClusterRole view may not read.
+func TestClusterHelmReleaseIsPreviewedByAViewer(t *testing.T) {
+	for version := range helmPrograms {
+		t.Run(version, func(t *testing.T) {
+			h := ownerBy(t, version, "viewed-"+strings.ToLower(strings.ReplaceAll(version, " ", "")))
+			chart := func(version string) string {
+				return files(t, map[string]string{
+					"Chart.yaml":        "apiVersion: v2\nname: viewed\nversion: " + version + "\n",
+					"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: viewed}\ndata: {version: {{ .Chart.Version | quote }}}\n",
+				})
+			}
+			h.must(t, "install", h.release.Name, chart("1.0.0"))
+			h.kubeconfig = sandboxtest.User(t, h.sandbox, h.release.Name+"-viewer")
+			h.kubectl(t, "", "create", "clusterrolebinding", h.release.Name, "--clusterrole=view", "--user="+h.release.Name+"-viewer")
+			plan := h.mustPreview(t, preview.ReadGet, chart("1.0.1"))
+			about := plan.AppliedBy
+			if about.Tool != preview.ApplierHelm || len(about.Limits) != 1 || about.Limits[0].What != preview.LimitNotRead {
+				t.Errorf("applied by %+v", about)
+			}
+			if want := map[string]preview.WriteMethod{"Helm 3": preview.MethodThreeWay, "Helm 4": preview.MethodApply}[version]; about.Method != want {
+				t.Errorf("method %s, want %s", about.Method, want)
+			}
+			if len(plan.Objects) != 1 || plan.Objects[0].Action != preview.ActionUpdate || len(plan.Objects[0].Changes) != 1 {
+				t.Errorf("objects %+v", plan.Objects)
+			}
+		})
 	}
 }
