@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 // chartPair is a real chart in two versions.
@@ -91,6 +92,21 @@ func TestClusterHelmReleaseIsPreviewedByAViewer(t *testing.T) {
 			if len(plan.Objects) != 1 || plan.Objects[0].Action != preview.ActionUpdate || len(plan.Objects[0].Changes) != 1 {
 				t.Errorf("objects %+v", plan.Objects)
 			}
+		})
+	}
+}
+
+func TestClusterHelmUpgradesAChartOfTheCorpusAsPredicted(t *testing.T) {
+	charts := filepath.Join(corpustest.Dir(t, "charts"), "ingress-nginx")
+	for version := range helmPrograms {
+		t.Run(version, func(t *testing.T) {
+			h := ownerBy(t, version, "nginx-"+strings.ToLower(strings.ReplaceAll(version, " ", "")))
+			h.flags = []string{"--no-hooks", "--set", "controller.ingressClassResource.enabled=false"}
+			h.must(t, append([]string{"install", h.release.Name, filepath.Join(charts, "4.11.3")}, h.flags...)...)
+			h.flags = h.flags[:1] // the values count again
+			sum := h.follows(t, filepath.Join(charts, "4.15.1"))
+			t.Logf("%d objects, %d change, %d fields", sum.objects, sum.changed, sum.fields)
+			h.must(t, "uninstall", h.release.Name, "--no-hooks")
 		})
 	}
 }
