@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -170,8 +169,14 @@ func (h *Helm) MarkCRD(map[string]any) {}
 // fromCRDs reports whether an object comes from the directory crds of a chart.
 func fromCRDs(o *preview.Object) bool { return inCRDs(o.Origin, o.Planned) }
 
+// inCRDs reports whether an object is a CRD of the directory crds of a chart or subchart, and
+// not of a template that lies in a directory of that name.
 func inCRDs(origin preview.Origin, body map[string]any) bool {
-	return preview.IsKind(body, preview.KindCustomResourceDefinition) && slices.Contains(strings.Split(path.Dir(origin.File), "/"), "crds")
+	parts := strings.Split(path.Dir(origin.File), "/")
+	for len(parts) > 2 && parts[0] == "charts" {
+		parts = parts[2:]
+	}
+	return preview.IsKind(body, preview.KindCustomResourceDefinition) && parts[0] == "crds"
 }
 
 func isHook(body map[string]any) bool {

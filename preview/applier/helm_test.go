@@ -33,6 +33,7 @@ func TestWhatHelmDoesWithAnObject(t *testing.T) {
 		"one that is to be kept":        {object: preview.Object{LiveBody: marked(helmPolicy, "keep"), Earlier: bare}, action: preview.ActionKeep, own: true, limit: preview.ApplierLimit{What: preview.LimitKept}},
 		"a CRD of a subchart":           {object: preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Planned: crd, Origin: inDir, LiveBody: bare}, action: preview.ActionSkip, limit: preview.ApplierLimit{What: preview.LimitCRDsKept}},
 		"a CRD of a first installation": {object: preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Planned: crd, Origin: inDir}, fresh: true, action: preview.ActionCreate},
+		"a CRD of a template":           {object: preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Planned: crd, Earlier: crd, Origin: preview.Origin{File: "templates/crds/a.yaml"}, LiveBody: bare}, action: preview.ActionUpdate, own: true},
 		"a hook that ran before":        {object: preview.Object{Planned: hook, LiveBody: bare}, action: preview.ActionReplace, own: true, limit: preview.ApplierLimit{What: preview.LimitHookRuns, Detail: "pre-upgrade"}},
 		"a hook of an installation":     {object: preview.Object{Planned: hook}, fresh: true, action: preview.ActionCreate, limit: preview.ApplierLimit{What: preview.LimitHookRuns, Detail: "pre-install"}},
 	} {
