@@ -34,7 +34,7 @@ type Applier struct {
 func Limits() []Limit {
 	return []Limit{
 		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
-		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner,
 	}
 }
 

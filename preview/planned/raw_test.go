@@ -20,7 +20,9 @@ func TestWhatAnotherToolSendsIsKeptAsItWasRendered(t *testing.T) {
 	}
 	for _, other := range []bool{false, true} {
 		if other {
-			material.Mark = func(_ preview.Origin, body map[string]any) { preview.Map(body, "metadata")["labels"] = map[string]any{"by": "it"} }
+			material.Mark = func(_ preview.Origin, body map[string]any) {
+				preview.Map(body, "metadata")["labels"] = map[string]any{"by": "it"}
+			}
 		}
 		content, err := planned.Prepare(preview.Release{Name: "a", Namespace: "ns"}, material)
 		if err != nil {

@@ -582,9 +582,9 @@ func newArgoWorld(t *testing.T, namespace string, options []any, engine map[stri
 // application writes the Application of the world, with what it has in the cluster.
 func (w argoWorld) application(options []any, resources []any) {
 	w.t.Helper()
-	if out, err := w.try("get", "crd", "applications.argoproj.io"); err != nil {
+	if _, err := w.try("get", "crd", "applications.argoproj.io"); err != nil {
 		definition := filepath.Join(files(w.t, map[string]string{"crd.json": argoDefinition}), "crd.json")
-		if out, err = w.try("create", "-f", definition); err != nil && !strings.Contains(out, "AlreadyExists") {
+		if out, err := w.try("create", "-f", definition); err != nil && !strings.Contains(out, "AlreadyExists") {
 			w.t.Fatal(out)
 		}
 		w.kubectl("wait", "--for=condition=Established", "crd/applications.argoproj.io")

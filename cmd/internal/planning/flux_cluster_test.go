@@ -766,12 +766,12 @@ spec:
 `
 
 // extraObject is a ConfigMap with more metadata.
-func extraObject(meta, data string) string {
-	return "{apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: NS" + meta + "}, data: {" + data + "}}"
+func extraObject(meta string) string {
+	return "{apiVersion: v1, kind: ConfigMap, metadata: {name: extra, namespace: NS" + meta + "}, data: {a: b}}"
 }
 
-func with(name, text string) map[string]string {
-	return map[string]string{"all.yaml": ownManifests, name: text}
+func withExtra(meta string) map[string]string {
+	return map[string]string{"all.yaml": ownManifests, "extra.yaml": extraObject(meta)}
 }
 
 func without(name string) func(map[string]string) {
@@ -789,11 +789,11 @@ func fluxKustomizations() []fluxKustomization {
 		{name: "a key less, and a secret", edit: func(files map[string]string) {
 			files["all.yaml"] = strings.NewReplacer(", level: info", "", "token: first, other: same", "token: second").Replace(files["all.yaml"])
 		}},
-		{name: "pruned", files: with("extra.yaml", extraObject("", "a: b")), edit: without("extra.yaml")},
-		{name: "not pruned", first: "prune: false", then: "prune: false", files: with("extra.yaml", extraObject("", "a: b")), edit: without("extra.yaml")},
-		{name: "kept by an annotation", files: with("extra.yaml", extraObject(", annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}", "a: b")), edit: without("extra.yaml")},
-		{name: "only if not present", files: with("extra.yaml", extraObject(", annotations: {kustomize.toolkit.fluxcd.io/ssa: IfNotPresent}", "a: b")), edit: replaced("extra.yaml", "a: b", "a: c")},
-		{name: "ignored", files: with("extra.yaml", extraObject("", "a: b")), edit: replaced("extra.yaml", "namespace: NS", "namespace: NS, annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}, labels: {c: d}")},
+		{name: "pruned", files: withExtra(""), edit: without("extra.yaml")},
+		{name: "not pruned", first: "prune: false", then: "prune: false", files: withExtra(""), edit: without("extra.yaml")},
+		{name: "kept by an annotation", files: withExtra(", annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"), edit: without("extra.yaml")},
+		{name: "only if not present", files: withExtra(", annotations: {kustomize.toolkit.fluxcd.io/ssa: IfNotPresent}"), edit: replaced("extra.yaml", "a: b", "a: c")},
+		{name: "ignored", files: withExtra(""), edit: replaced("extra.yaml", "namespace: NS", "namespace: NS, annotations: {kustomize.toolkit.fluxcd.io/ssa: Ignore}, labels: {c: d}")},
 		{name: "kubectl made it before", prepare: csa},
 		{name: "kubectl made it before, and both stay", prepare: csa, files: map[string]string{"all.yaml": strings.Replace(ownManifests, "namespace: NS, labels: {app: web}}\nspec", "namespace: NS, labels: {app: web}, annotations: {kustomize.toolkit.fluxcd.io/ssa: Merge}}\nspec", 1)}, edit: bump},
 		{name: "variables", first: "postBuild: {substitute: {LEVEL: debug}}", then: "postBuild: {substitute: {LEVEL: warn}, substituteFrom: [{kind: ConfigMap, name: lacks, optional: true}]}"},
