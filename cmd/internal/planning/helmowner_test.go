@@ -121,9 +121,9 @@ func (h *helmOwner) preview(t *testing.T, mode preview.ReadMode, chart string, c
 	return planOf(t, p, chart, h.release.Name)
 }
 
-func (h *helmOwner) mustPreview(t *testing.T, mode preview.ReadMode, chart string, change ...func(*planning.Planner)) *preview.Plan {
+func (h *helmOwner) mustPreview(t *testing.T, mode preview.ReadMode, chart string) *preview.Plan {
 	t.Helper()
-	plan, err := h.preview(t, mode, chart, change...)
+	plan, err := h.preview(t, mode, chart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,13 +148,13 @@ func afterwards(plan *preview.Plan) map[string]map[string]any {
 				body = o.Planned
 			}
 		}
-		out[o.ID] = comparable(body)
+		out[o.ID] = comparedBody(body)
 	}
 	return out
 }
 
-// comparable returns an object without status and what the API server counts.
-func comparable(body map[string]any) map[string]any {
+// comparedBody returns an object without status and what the API server counts.
+func comparedBody(body map[string]any) map[string]any {
 	if body == nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (h *helmOwner) live(t *testing.T, plan *preview.Plan) map[string]map[string
 		if preview.String(body, "metadata", "deletionTimestamp") != "" {
 			body = nil // no garbage collector runs here
 		}
-		out[o.ID] = comparable(body)
+		out[o.ID] = comparedBody(body)
 	}
 	return out
 }
@@ -267,7 +267,7 @@ func unchanged(t *testing.T, plan *preview.Plan) {
 		switch {
 		case o.Hook != nil, o.Action == preview.ActionUnchanged, o.Action == preview.ActionKeep, o.Action == preview.ActionSkip:
 		default:
-			t.Errorf("after the upgrade %s is still %s; result %v", o.ID, o.Action, fieldsThatDiffer("", comparable(o.LiveBody), comparable(o.ResultBody), new(int)))
+			t.Errorf("after the upgrade %s is still %s; result %v", o.ID, o.Action, fieldsThatDiffer("", comparedBody(o.LiveBody), comparedBody(o.ResultBody), new(int)))
 		}
 	}
 }
