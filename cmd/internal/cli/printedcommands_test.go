@@ -444,7 +444,7 @@ func (p *printing) errors() {
 
 // adoptCommand is the command that takes over what is in the way, however its lines are
 // wrapped.
-var adoptCommand = regexp.MustCompile(`kubectl operator install [^\n]*--adopt`)
+var adoptCommand = regexp.MustCompile(`kubectl operator (?:install|preview) [^\n]*--adopt`)
 
 // after carries out the commands that an install prints at its end.
 func (p *printing) after(stdout string) {
