@@ -159,11 +159,11 @@ func (out *Resolution) appliedBy(by *applier.Found) {
 // names in place of a reference: it shows what is installed, and what was changed since.
 // It is nil if there is no such release.
 func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
-	if !p.LooksOnly || p.Read.Offline || want.File != nil || want.Name != "" || !ref.IsName(want.Text) || want.resolve.Version+want.resolve.Channel != "" {
+	if !p.LooksOnly || p.Read.Offline || want.File != nil || want.Name != "" || !ref.IsName(want.Text) || want.resolve.Version+want.resolve.Channel != "" || len(want.resolve.Catalogs) > 0 {
 		return nil, nil
 	}
 	if _, err := p.Connect(ctx); err != nil {
-		return nil, err
+		return nil, nil //nolint:nilerr // said where a package of that name is looked for
 	}
 	release := preview.Release{Name: want.Text, Namespace: cmp.Or(p.namespaceFor(want), "default")}
 	by, err := applier.FindHelm(ctx, p.cluster, release, false)
