@@ -130,13 +130,7 @@ func keepLastApplied(live, body map[string]any, item preview.DryRun) error {
 			return err
 		}
 	}
-	meta := preview.Map(body, "metadata")
-	values, ok := meta["annotations"].(map[string]any)
-	if !ok {
-		values = map[string]any{}
-		meta["annotations"] = values
-	}
-	values[preview.LastApplied] = text
+	preview.SetMetadata(body, "annotations", preview.LastApplied, text)
 	return nil
 }
 

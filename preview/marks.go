@@ -65,18 +65,8 @@ func SetID(r Release) string {
 // Mark adds the labels of the release's members to a rendered object. It is called
 // before hashing, so that the labels are part of the reviewed content.
 func Mark(body map[string]any, r Release) {
-	meta := Map(body, "metadata")
-	if meta == nil {
-		meta = map[string]any{}
-		body["metadata"] = meta
-	}
-	labels, ok := meta["labels"].(map[string]any)
-	if !ok {
-		labels = map[string]any{}
-		meta["labels"] = labels
-	}
-	labels[LabelPartOf] = SetID(r)
-	labels[LabelRelease] = r.Name
+	SetMetadata(body, "labels", LabelPartOf, SetID(r))
+	SetMetadata(body, "labels", LabelRelease, r.Name)
 	if isNamespace(RefOf(body)) {
 		MarkCreated(body, r)
 	}
@@ -99,13 +89,7 @@ func SetMetadata(body map[string]any, field, key, value string) {
 
 // MarkCreated adds the annotation to a Namespace that says that the release created it.
 func MarkCreated(body map[string]any, r Release) {
-	meta := Map(body, "metadata")
-	annotations, ok := meta["annotations"].(map[string]any)
-	if !ok {
-		annotations = map[string]any{}
-		meta["annotations"] = annotations
-	}
-	annotations[AnnotationMadeBy] = createdBy(r)
+	SetMetadata(body, "annotations", AnnotationMadeBy, createdBy(r))
 }
 
 // CreatedBy reports whether a live Namespace has the annotation of [MarkCreated] for

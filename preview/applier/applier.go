@@ -72,8 +72,3 @@ type Rendered struct {
 func create(body map[string]any) preview.DryRun {
 	return preview.DryRun{Body: body, Method: preview.MethodCreate}
 }
-
-// setMetadata sets a label or annotation of an object; field is labels or annotations.
-func setMetadata(body map[string]any, field, key, value string) {
-	preview.SetMetadata(body, field, key, value)
-}

@@ -105,10 +105,10 @@ func (a *ArgoCD) ownNamespace(ctx context.Context, cluster Cluster) ([]map[strin
 	if managed != nil {
 		for _, field := range []string{"labels", "annotations"} {
 			for key, v := range preview.Map(managed, field) {
-				setMetadata(body, field, key, fmt.Sprint(v))
+				preview.SetMetadata(body, field, key, fmt.Sprint(v))
 			}
 		}
-		setMetadata(body, "annotations", argoOptions, "ServerSideApply=true")
+		preview.SetMetadata(body, "annotations", argoOptions, "ServerSideApply=true")
 	}
 	a.sent[ref.ID()] = body
 	return []map[string]any{body}, nil
@@ -277,25 +277,19 @@ func (a *ArgoCD) track(ref preview.Ref, body map[string]any, name, label, instal
 	namespace := cmp.Or(ref.Namespace, preview.String(a.app, "spec", "destination", "namespace"))
 	id := fmt.Sprintf("%s:%s/%s:%s/%s", name, ref.Group(), ref.Kind, namespace, ref.Name)
 	if a.method != "label" {
-		setMetadata(body, "annotations", argoTracking, id)
+		preview.SetMetadata(body, "annotations", argoTracking, id)
 		if installation != "" {
-			setMetadata(body, "annotations", argoInstallation, installation)
+			preview.SetMetadata(body, "annotations", argoInstallation, installation)
 		}
 	}
 	if a.method == "label" || a.method == "annotation+label" {
-		setMetadata(body, "labels", label, strings.TrimRight(name[:min(len(name), 63)], "-_."))
+		preview.SetMetadata(body, "labels", label, strings.TrimRight(name[:min(len(name), 63)], "-_."))
 	}
 }
 
 // limit records what Argo CD does not do, or does besides.
 func (a *ArgoCD) limit(what preview.Limit, object, detail string) {
-	add := preview.ApplierLimit{What: what, Object: object, Detail: detail}
-	at, known := slices.BinarySearchFunc(a.about.Limits, add, func(x, y preview.ApplierLimit) int {
-		return cmp.Or(cmp.Compare(x.What, y.What), cmp.Compare(x.Object, y.Object), cmp.Compare(x.Detail, y.Detail))
-	})
-	if !known {
-		a.about.Limits = slices.Insert(a.about.Limits, at, add)
-	}
+	addLimit(&a.about, preview.ApplierLimit{What: what, Object: object, Detail: detail})
 }
 
 // limits records what the Application says of how it is synced.
@@ -407,7 +401,7 @@ func (a *ArgoCD) Mark(body map[string]any) {
 	for _, field := range []string{"labels", "annotations"} {
 		for key, v := range preview.Map(sent, "metadata", field) {
 			if text, ok := v.(string); ok {
-				setMetadata(body, field, key, text)
+				preview.SetMetadata(body, field, key, text)
 			}
 		}
 	}

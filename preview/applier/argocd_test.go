@@ -160,7 +160,7 @@ func TestArgoCDPrunesWhatItIsTo(t *testing.T) {
 			ref := found.Earlier[0].Ref
 			live := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "annotations": map[string]any{argoTracking: "web:/ConfigMap:shop/a"}}}
 			for key, v := range preview.Map(decodedObject(t, "{apiVersion: v1, kind: A, metadata: {annotations: {a: b"+tt.live+"}}}"), "metadata", "annotations") {
-				setMetadata(live, "annotations", key, fmt.Sprint(v))
+				preview.SetMetadata(live, "annotations", key, fmt.Sprint(v))
 			}
 			action, _ := found.Decide(&preview.Object{ID: ref.ID(), APIVersion: "v1", Kind: "ConfigMap", LiveBody: live})
 			limited := tt.limit == "" || slices.Contains(found.Describe().Limits, preview.ApplierLimit{What: tt.limit, Object: ref.ID()})

@@ -98,9 +98,9 @@ func (h *Helm) Mark(body map[string]any) {
 	if isHook(body) {
 		return
 	}
-	setMetadata(body, "labels", helmManagedBy, helmManagedMark)
-	setMetadata(body, "annotations", helmName, h.release.Name)
-	setMetadata(body, "annotations", helmNamespace, h.release.Namespace)
+	preview.SetMetadata(body, "labels", helmManagedBy, helmManagedMark)
+	preview.SetMetadata(body, "annotations", helmName, h.release.Name)
+	preview.SetMetadata(body, "annotations", helmNamespace, h.release.Namespace)
 }
 
 // Decide returns what Helm does with an object. Helm takes over an object with its marks

@@ -34,15 +34,8 @@ type HelmRecord struct {
 	ServerSide bool
 	// UID is that of the object that holds the record.
 	UID string
-	// manifest has the objects without hooks, hooks those of the hooks, in YAML.
+	// manifest has the objects without hooks, in YAML.
 	manifest string
-	hooks    []helmHook
-}
-
-// helmHook is a hook in a record.
-type helmHook struct {
-	manifest string
-	events   []string
 }
 
 // HelmRecords are those records of a release that the next upgrade starts from.
@@ -79,15 +72,13 @@ func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 			}
 		}
 		var out HelmRecords
-		for _, read := range []struct {
-			from helmRevision
-			to   *HelmRecord
-		}{{last, &out.Last}, {current, &out.Current}} {
-			if *read.to, err = readHelmRevision(ctx, cluster, read.from, release); err != nil {
-				return nil, err
-			}
+		if out.Last, err = readHelmRevision(ctx, cluster, last, release); err != nil {
+			return nil, err
 		}
-		return &out, nil
+		if out.Current = out.Last; current != last {
+			out.Current, err = readHelmRevision(ctx, cluster, current, release)
+		}
+		return &out, err
 	}
 	return nil, nil
 }
@@ -154,9 +145,6 @@ func readHelmRecord(held map[string]any) (HelmRecord, error) {
 	record.Chart, record.Version = preview.String(body, "chart", "metadata", "name"), preview.String(body, "chart", "metadata", "version")
 	record.Values, record.ServerSide = preview.FileNumbers(preview.Map(body, "config")), preview.String(body, "apply_method") == "ssa"
 	record.manifest = preview.String(body, "manifest")
-	for _, hook := range preview.Maps(body, "hooks") {
-		record.hooks = append(record.hooks, helmHook{preview.String(hook, "manifest"), preview.Texts(hook["events"])})
-	}
 	if record.Revision, err = strconv.Atoi(fmt.Sprint(body["version"])); err != nil || record.Chart == "" {
 		return record, errors.New("it names no chart or no revision")
 	}

@@ -219,8 +219,8 @@ func (h *HelmRelease) Mark(body map[string]any) {
 
 // MarkCRD adds to a CRD of a directory crds what the controller adds.
 func (h *HelmRelease) MarkCRD(body map[string]any) {
-	setMetadata(body, "labels", HelmReleaseGroup+"/name", h.origin.Name)
-	setMetadata(body, "labels", HelmReleaseGroup+"/namespace", h.origin.Namespace)
+	preview.SetMetadata(body, "labels", HelmReleaseGroup+"/name", h.origin.Name)
+	preview.SetMetadata(body, "labels", HelmReleaseGroup+"/namespace", h.origin.Namespace)
 }
 
 // Decide returns what the controller does with an object. Unlike helm, it takes over an

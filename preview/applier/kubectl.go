@@ -3,7 +3,6 @@ package applier
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -38,7 +37,7 @@ func FindKubectl(release preview.Release, objects []Rendered, always bool) *Foun
 		owner, foreign := preview.ForeignOwner(o.Live, release)
 		switch {
 		case foreign:
-			k.about.Limits = append(k.about.Limits, preview.ApplierLimit{What: preview.LimitOtherOwner, Object: o.Ref.ID(), Detail: owner.String()})
+			addLimit(&k.about, preview.ApplierLimit{What: preview.LimitOtherOwner, Object: o.Ref.ID(), Detail: owner.String()})
 		case mark.manager != "" && mark.time >= newest.time:
 			newest = mark
 		}
@@ -51,7 +50,6 @@ func FindKubectl(release preview.Release, objects []Rendered, always bool) *Foun
 	default:
 		k.about.Method, k.about.Manager = preview.MethodThreeWay, cmp.Or(newest.manager, kubectlClientSide)
 	}
-	slices.SortFunc(k.about.Limits, func(a, b preview.ApplierLimit) int { return cmp.Compare(a.Object, b.Object) })
 	return &Found{Tool: k}
 }
 
@@ -120,7 +118,7 @@ func (k *Kubectl) Mark(body map[string]any) {
 // markLastApplied sets the annotation of client-side apply to sent.
 func markLastApplied(body, sent map[string]any) {
 	if text, err := preview.LastAppliedText(sent, true); err == nil { // of JSON: cannot fail
-		setMetadata(body, "annotations", preview.LastApplied, text)
+		preview.SetMetadata(body, "annotations", preview.LastApplied, text)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestKubectlFailsOnAnAnnotationThatIsNoObject(t *testing.T) {
 	} {
 		body := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "a", "namespace": "shop"}, "data": map[string]any{"a": tt.data}}
 		live := managed(kubectlClientSide, "Update", "", true, nil)
-		setMetadata(live, "annotations", preview.LastApplied, tt.annotation)
+		preview.SetMetadata(live, "annotations", preview.LastApplied, tt.annotation)
 		k := FindKubectl(preview.Release{}, []Rendered{{Ref: ref, Body: body, Live: live}}, true)
 		got, err := k.Request(&preview.Object{ID: ref.ID(), LiveBody: live, Planned: body}, body)
 		if err != nil || (got.Refused != nil) != (tt.reason != "") || got.Refused != nil && got.Refused.Reason != tt.reason {

@@ -84,8 +84,8 @@ func (k *Kustomization) Describe() *preview.Applier { return &k.about }
 
 // Mark adds the labels of the owner to an object.
 func (k *Kustomization) Mark(body map[string]any) {
-	setMetadata(body, "labels", KustomizationGroup+"/name", k.origin.Name)
-	setMetadata(body, "labels", KustomizationGroup+"/namespace", k.origin.Namespace)
+	preview.SetMetadata(body, "labels", KustomizationGroup+"/name", k.origin.Name)
+	preview.SetMetadata(body, "labels", KustomizationGroup+"/namespace", k.origin.Namespace)
 }
 
 // Decide returns what the controller does with an object. It takes over any that exists.
@@ -132,7 +132,7 @@ func (k *Kustomization) Request(o *preview.Object, body map[string]any) (preview
 		Typed:       true, // fluxcd/pkg/ssa v0.76.2, normalize
 		Applied:     []string{"kubectl"},
 		Updated:     []string{"kubectl", "before-first-apply", kustomizeController},
-		Annotations: []string{"kubectl.kubernetes.io/last-applied-configuration", KustomizationGroup + "/checksum", "fluxcd.io/sync-checksum"},
+		Annotations: []string{preview.LastApplied, KustomizationGroup + "/checksum", "fluxcd.io/sync-checksum"},
 		Labels:      []string{"fluxcd.io/sync-gc-mark"},
 	}}, nil
 }
