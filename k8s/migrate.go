@@ -4,37 +4,12 @@ import (
 	"context"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
-
-// try sends one dry run.
-func (c *Client) try(ctx context.Context, many *Client, res resource, item preview.DryRun) (out preview.DryRunResult) {
-	if item.Refused != nil {
-		out.Err = item.Refused
-		return out
-	}
-	r, err := c.tryRequest(ctx, res, item)
-	if err != nil || r == nil {
-		return preview.DryRunResult{Body: item.Live(), Err: err}
-	}
-	out.Err = c.retry(ctx, func() error {
-		var err error
-		out.Body, out.Warnings, err = many.sendBody(ctx, r)
-		return err
-	})
-	if out.Err == nil && len(item.Migrates) > 0 {
-		out.Body, out.Err = c.tryMigrated(ctx, many, res, item, out.Body)
-	}
-	if out.Err == nil { // the API server keeps the preconditions there, too
-		out.Err = keepLastApplied(out.Body, out.Body, item)
-	}
-	return out
-}
 
 // tryMigrated returns what a server-side apply makes of an object after the tool has
 // migrated fields (csaupgrade): the apply is sent again then, and removes those that it
@@ -54,21 +29,11 @@ func (c *Client) tryMigrated(ctx context.Context, many *Client, res resource, it
 	if reflect.DeepEqual(withoutManagers(result.Body), withoutManagers(first)) {
 		return first, nil
 	}
-	r, err := c.object("PUT", res, preview.RefOf(item.Body))
-	if err != nil {
-		return nil, err
+	update := preview.DryRun{
+		Body: withoutManagers(result.Body), Method: preview.MethodUpdate, Manager: item.Manager, UID: item.UID, ResourceVersion: item.ResourceVersion,
 	}
-	if r, err = withBody(r, bound(withoutManagers(result.Body), item)); err != nil {
-		return nil, err
-	}
-	r = r.Param("dryRun", metav1.DryRunAll).Param("fieldManager", managerOf(item))
-	var body map[string]any
-	err = c.retry(ctx, func() error {
-		var err error
-		body, _, err = many.sendBody(ctx, r)
-		return err
-	})
-	return body, err
+	tried := c.try(ctx, many, res, update)
+	return tried.Body, tried.Err
 }
 
 // migrate returns a copy of a live object whose fields of the migrated managers are those

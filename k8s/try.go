@@ -10,6 +10,30 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// try sends one dry run.
+func (c *Client) try(ctx context.Context, many *Client, res resource, item preview.DryRun) (out preview.DryRunResult) {
+	if item.Refused != nil {
+		out.Err = item.Refused
+		return out
+	}
+	r, err := c.tryRequest(ctx, res, item)
+	if err != nil || r == nil {
+		return preview.DryRunResult{Body: item.Live(), Err: err}
+	}
+	out.Err = c.retry(ctx, func() error {
+		var err error
+		out.Body, out.Warnings, err = many.sendBody(ctx, r)
+		return err
+	})
+	if out.Err == nil && len(item.Migrates) > 0 {
+		out.Body, out.Err = c.tryMigrated(ctx, many, res, item, out.Body)
+	}
+	if out.Err == nil { // the API server keeps the preconditions there, too
+		out.Err = keepLastApplied(out.Body, out.Body, item)
+	}
+	return out
+}
+
 // tryRequest returns the request of a dry run: a server-side apply, or that of another
 // tool, which writes in its own way; nil if that tool sends nothing. A patch is bound to
 // the live object that it was computed from.
