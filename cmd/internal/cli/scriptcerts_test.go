@@ -50,9 +50,10 @@ func ageCertCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 		old := *leaf
 		old.SerialNumber, old.PublicKey = big.NewInt(1), nil
 		old.NotBefore, old.NotAfter = leaf.NotBefore.AddDate(0, 0, -days), leaf.NotAfter.AddDate(0, 0, -days)
-		// As this program writes it: a value of another manager would be contested. It is
-		// written again until the second is another, in which the history sees it.
-		for written := writtenAt(t, ts, args); writtenAt(t, ts, args) == written; {
+		// As this program writes it: a value of another manager would be contested. It is written
+		// again until its second is later than that of everything the release wrote: the
+		// history compares whole seconds.
+		for now := time.Now().UTC().Format(time.RFC3339); writtenAt(t, ts, args) <= now; {
 			der, err := x509.CreateCertificate(rand.Reader, &old, ca, key.Public(), by)
 			ts.Check(err)
 			set.Certificate, set.Key = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pemKey(ts, key)
