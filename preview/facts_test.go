@@ -118,7 +118,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"undo.objects.0":                          "action apiVersion digest id",
 		"verdict":                                 "changes groups mitigations obstacles otherFields sentence",
 		"verdict.obstacles.0":                     "cause flags object remedy",
-		"verdict.changes.0":                       "text topic",
+		"verdict.changes.0":                       "gained text topic what who",
 		"findings.0.judged":                       "by expires owner reason was",
 	} {
 		at := any(got)

@@ -91,7 +91,14 @@ type Obstacle struct {
 type Highlight struct {
 	// Topic is version, image, permission, field, CRD, objects, kept or record.
 	Topic string `json:"topic"`
-	// Text is the line.
+	// Who names the object that changes, or the account whose permissions do, as KIND NAME;
+	// absent for a change of the whole release.
+	Who string `json:"who,omitempty"`
+	// Gained is true if Who gains the permission, absent if it loses it.
+	Gained bool `json:"gained,omitempty"`
+	// What says what changes.
+	What string `json:"what"`
+	// Text is the line, made of the other fields.
 	Text string `json:"text"`
 }
 

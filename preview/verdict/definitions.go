@@ -27,7 +27,7 @@ func breakages(p *preview.Plan) []string {
 	for _, b := range allBreakages(p) {
 		texts = append(texts, b.text())
 	}
-	return bounded(texts)
+	return texts
 }
 
 func (b *breakage) text() string { return strings.Join(b.ways, ", ") + ": " + crds(b.names) }

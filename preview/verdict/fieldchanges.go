@@ -37,7 +37,7 @@ func isWatched(o *preview.Object, path string) bool {
 
 // fieldChanges are the changed fields of a plan, divided by how the verdict lists them.
 type fieldChanges struct {
-	fields   []string
+	fields   []preview.Highlight
 	replaced []string
 	images   imageChanges // of containers
 	related  imageChanges // of environment variables that name images
@@ -55,7 +55,7 @@ func fieldsOf(p *preview.Plan) *fieldChanges {
 			container, inside := containerOf(change.Path)
 			switch of := whole[container]; {
 			case inside && of != nil && of.Path == change.Path:
-				c.fields = append(c.fields, o.label+": "+containerText(container, change))
+				c.fields = append(c.fields, fieldOf(o.label, containerText(container, change)))
 			case inside && of != nil: // said with its container
 			default:
 				c.add(o, change)
@@ -63,6 +63,11 @@ func fieldsOf(p *preview.Plan) *fieldChanges {
 		}
 	}
 	return c
+}
+
+// fieldOf returns the highlight of what changes in an object, or in some.
+func fieldOf(objects, what string) preview.Highlight {
+	return preview.Highlight{Topic: preview.TopicField, Who: objects, What: what}
 }
 
 func (c *fieldChanges) add(o changedObject, change preview.Change) {
@@ -73,7 +78,7 @@ func (c *fieldChanges) add(o changedObject, change preview.Change) {
 	case !isDefinition && namesImage(path) && isImage(change.From) && isImage(change.To):
 		c.related.add(imageChange(value(change.From), value(change.To)), o.label)
 	case isWatched(o.Object, change.Path):
-		c.fields = append(c.fields, o.label+": "+changeText(change))
+		c.fields = append(c.fields, fieldOf(o.label, changeText(change)))
 	default:
 		c.others++
 	}
@@ -121,7 +126,7 @@ func (i *imageChanges) list() []string {
 
 // environments returns a line for each set of objects, with all changed images in their
 // environment variables.
-func (i *imageChanges) environments() []string {
+func (i *imageChanges) environments() []preview.Highlight {
 	var in []string
 	of := map[string][]string{}
 	for _, change := range i.texts {
@@ -131,9 +136,9 @@ func (i *imageChanges) environments() []string {
 		}
 		of[objects] = append(of[objects], change)
 	}
-	var out []string
+	var out []preview.Highlight
 	for _, objects := range in {
-		out = append(out, objects+": images in the environment: "+strings.Join(of[objects], ", "))
+		out = append(out, fieldOf(objects, "images in the environment: "+strings.Join(of[objects], ", ")))
 	}
 	return out
 }

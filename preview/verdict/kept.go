@@ -10,10 +10,15 @@ import (
 // Kept says what an uninstall leaves in the cluster, each with the flag that deletes it
 // too, as the plan's verdict has it; none for another plan.
 func Kept(p *preview.Plan) []string {
-	if lines := keptLines(p.Verdict); len(lines) > 0 {
-		return lines
+	list := keptIn(p.Verdict)
+	if len(list) == 0 {
+		list = kept(p, nil)
 	}
-	return kept(p, nil)
+	var lines []string
+	for _, h := range list {
+		lines = append(lines, h.Text)
+	}
+	return lines
 }
 
 // CountKept adds to the lines of CRDs that an uninstall leaves how many custom resources
@@ -40,30 +45,21 @@ func CountKept(p *preview.Plan, count func(crd *preview.Object) (string, error))
 // keepCounts takes the lines about what an uninstall leaves from an earlier verdict on
 // the same plan, in which it may have been counted.
 func keepCounts(v, before *preview.Verdict) {
-	if lines := keptLines(before); len(lines) > 0 {
-		setKept(v, lines)
+	if list := keptIn(before); len(list) > 0 {
+		setKept(v, list)
 	}
 }
 
-// keptLines returns the lines of a verdict about what an uninstall leaves.
-func keptLines(v *preview.Verdict) []string {
+// keptIn returns the highlights of a verdict about what an uninstall leaves.
+func keptIn(v *preview.Verdict) []preview.Highlight {
 	if v == nil {
 		return nil
 	}
-	var lines []string
-	for _, h := range v.Changes {
-		if h.Topic == preview.TopicKept {
-			lines = append(lines, h.Text)
-		}
-	}
-	return lines
+	return slices.DeleteFunc(slices.Clone(v.Changes), func(h preview.Highlight) bool { return h.Topic != preview.TopicKept })
 }
 
-func setKept(v *preview.Verdict, lines []string) {
-	v.Changes = slices.DeleteFunc(slices.Clone(v.Changes), func(h preview.Highlight) bool { return h.Topic == preview.TopicKept })
-	for _, line := range lines {
-		v.Changes = append(v.Changes, preview.Highlight{Topic: preview.TopicKept, Text: line})
-	}
+func setKept(v *preview.Verdict, list []preview.Highlight) {
+	v.Changes = append(slices.DeleteFunc(slices.Clone(v.Changes), func(h preview.Highlight) bool { return h.Topic == preview.TopicKept }), list...)
 }
 
 func keeps(p *preview.Plan) bool {
@@ -77,9 +73,9 @@ func keepsCRD(p *preview.Plan, o *preview.Object) bool {
 	return o.Action == preview.ActionKeep && o.Is(preview.KindCustomResourceDefinition) && !foreign
 }
 
-// kept returns the lines about what an uninstall leaves. counts has how many custom
+// kept returns the highlights about what an uninstall leaves. counts has how many custom
 // resources CRDs have, by the CRD's name.
-func kept(p *preview.Plan, counts map[string]string) []string {
+func kept(p *preview.Plan, counts map[string]string) []preview.Highlight {
 	if !keeps(p) {
 		return nil
 	}
@@ -111,7 +107,11 @@ func kept(p *preview.Plan, counts map[string]string) []string {
 			namespaces[i] = "namespace " + name + ", as it is"
 		}
 	}
-	return bounded(slices.Concat(crds, others, namespaces))
+	var list []preview.Highlight
+	for _, what := range slices.Concat(crds, others, namespaces) {
+		list = append(list, preview.Highlight{Topic: preview.TopicKept, What: what})
+	}
+	return bounded(list)
 }
 
 // afterKept returns what the line of a CRD that stays says behind its name: the flag that

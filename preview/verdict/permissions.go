@@ -9,25 +9,28 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// permissions returns a line for the rights that each account gains or loses with the
+// permissions returns a highlight for the rights that each account gains or loses with the
 // same verbs in the same scope, those that match the worst rule first; nil for an
 // uninstall.
-func permissions(p *preview.Plan) []string {
+func permissions(p *preview.Plan) []preview.Highlight {
 	if p.Request.Action == preview.RequestUninstall {
 		return nil // all of it is lost
 	}
-	var texts []string
+	var out []preview.Highlight
 	for _, change := range []struct {
-		verb   string
+		gained bool
 		grants []preview.Grant
-	}{{"gains", p.Access.Gained}, {"loses", p.Access.Lost}} {
-		var entries []string
+	}{{true, p.Access.Gained}, {false, p.Access.Lost}} {
+		var list []preview.Highlight
 		for _, entry := range permissionEntries(p, change.grants) {
-			entries = append(entries, entry.text(change.verb))
+			is := entry.permission(change.gained)
+			list = append(list, preview.Highlight{
+				Topic: preview.TopicPermission, Who: is.Account, Gained: change.gained, What: is.Verbs + " on " + is.Targets + ", " + is.Extent,
+			})
 		}
-		texts = append(texts, bounded(entries)...)
+		out = append(out, bounded(list)...)
 	}
-	return texts
+	return out
 }
 
 // Permission is rights that an account gains or loses by a plan, in words.
@@ -158,11 +161,6 @@ func (e permissionEntry) permission(gained bool) Permission {
 		extent = "in namespace " + first.Namespace
 	}
 	return Permission{gained, subject(first.Subject), all(first.Verbs, "all verbs"), strings.Join(targets, "; "), extent}
-}
-
-func (e permissionEntry) text(verb string) string {
-	is := e.permission(true)
-	return is.Account + " " + verb + " " + is.Verbs + " on " + is.Targets + ", " + is.Extent
 }
 
 // target returns the resources of a grant in words, with API groups and names.

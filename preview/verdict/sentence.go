@@ -168,7 +168,7 @@ func count(p *preview.Plan) string {
 func gainText(v *preview.Verdict) string {
 	var gains []string
 	for _, h := range v.Changes {
-		if h.Topic == preview.TopicPermission && strings.Contains(h.Text, " gains ") {
+		if h.Gained {
 			gains = append(gains, h.Text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/renamed"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Of returns the verdict on a plan whose findings and grants are complete. obstacles
@@ -70,14 +71,14 @@ func (c *changes) collect() {
 	c.versions()
 	fields := fieldsOf(c.plan)
 	c.others = fields.others
-	c.add(preview.TopicImage, bounded(fields.images.list()))
-	c.add(preview.TopicPermission, permissions(c.plan))
-	c.add(preview.TopicCRD, breakages(c.plan))
-	c.add(preview.TopicField, bounded(slices.Concat(fields.fields, fields.related.environments())))
-	c.add(preview.TopicObjects, bounded(fields.replaced))
+	c.add(preview.TopicImage, fields.images.list()...)
+	c.list = append(c.list, permissions(c.plan)...)
+	c.add(preview.TopicCRD, breakages(c.plan)...)
+	c.list = append(c.list, bounded(slices.Concat(fields.fields, fields.related.environments()))...)
+	c.add(preview.TopicObjects, fields.replaced...)
 	c.objects()
-	c.add(preview.TopicRecord, recorded(c.plan))
-	c.add(preview.TopicKept, kept(c.plan, nil))
+	c.add(preview.TopicRecord, recorded(c.plan)...)
+	c.list = append(c.list, kept(c.plan, nil)...)
 }
 
 // recorded returns the changes of the record alone, but for versions, which have lines of
@@ -89,19 +90,22 @@ func recorded(p *preview.Plan) []string {
 			texts = append(texts, change.Text())
 		}
 	}
-	return bounded(texts)
+	return texts
 }
 
-func (c *changes) add(topic string, texts []string) {
-	for _, text := range texts {
-		c.list = append(c.list, preview.Highlight{Topic: topic, Text: text})
+// add adds a line for each change of the whole release.
+func (c *changes) add(topic string, changes ...string) {
+	var list []preview.Highlight
+	for _, what := range changes {
+		list = append(list, preview.Highlight{Topic: topic, What: what})
 	}
+	c.list = append(c.list, bounded(list)...)
 }
 
 // versions adds a line for each package whose version changes.
 func (c *changes) versions() {
 	for _, change := range versionChanges(c.plan) {
-		c.add(preview.TopicVersion, []string{change})
+		c.add(preview.TopicVersion, change)
 	}
 }
 
@@ -152,19 +156,21 @@ func orUnknown(version string) string {
 // maxHighlights is the most lines of one topic; the others are counted.
 const maxHighlights = 12
 
-// bounded returns the first maxHighlights texts, each once, and the number of the
-// others.
-func bounded(texts []string) []string {
-	var first []string
-	for _, text := range texts {
-		if !slices.Contains(first, text) {
-			first = append(first, text)
+// bounded returns the first maxHighlights of highlights of one topic, each once and with
+// its text, and the number of the others.
+func bounded(list []preview.Highlight) []preview.Highlight {
+	var first []preview.Highlight
+	for _, h := range list {
+		if h.Text = words.Highlight(h); !slices.Contains(first, h) {
+			first = append(first, h)
 		}
 	}
 	if len(first) <= maxHighlights {
 		return first
 	}
-	return append(first[:maxHighlights:maxHighlights], fmt.Sprintf("and %d more", len(first)-maxHighlights))
+	rest := preview.Highlight{Topic: list[0].Topic, What: fmt.Sprintf("and %d more", len(first)-maxHighlights)}
+	rest.Text = words.Highlight(rest)
+	return append(first[:maxHighlights:maxHighlights], rest)
 }
 
 // objects adds a line for each action with the number of its objects by kind. Roles and
@@ -206,6 +212,6 @@ func (c *changes) count(done string, counts map[string]int) {
 		kinds = append(kinds, fmt.Sprintf("%d %s", counts[kind], kind))
 	}
 	if len(kinds) > 0 {
-		c.add(preview.TopicObjects, []string{done + ": " + strings.Join(kinds, ", ")})
+		c.add(preview.TopicObjects, done+": "+strings.Join(kinds, ", "))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -162,13 +163,17 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	account := ""
 	for _, h := range list {
 		e := changeEntry{topic: h.Topic, full: h.Topic + " " + h.Text}
-		e.who, e.what = splitChange(h.Topic, ShortDigests(h.Text))
+		e.who, e.what = ShortDigests(h.Who), ShortDigests(words.HighlightChange(h))
 		if h.Topic == preview.TopicObjects {
 			e.what = strings.ReplaceAll(e.what, "CustomResourceDefinition", "CRD")
 		}
 		if last := len(out) - 1; last >= 0 && h.Topic == out[last].topic && (h.Topic == preview.TopicObjects || h.Topic == preview.TopicField && e.who == out[last].who) {
-			out[last].parts = append(out[last].parts, strings.TrimPrefix(e.what, ": "))
-			out[last].what += "; " + strings.TrimPrefix(e.what, ": ")
+			more := e.what
+			if h.Topic == preview.TopicField {
+				more = ShortDigests(h.What)
+			}
+			out[last].parts = append(out[last].parts, more)
+			out[last].what += "; " + more
 			out[last].full += "; " + h.Text
 			continue
 		}
@@ -184,18 +189,6 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 		out = append(out, e)
 	}
 	return out
-}
-
-// splitChange divides the text of a change into the object or account (who),
-// which may be empty, and what changes.
-func splitChange(topic, text string) (who, what string) {
-	between := map[string][]string{preview.TopicPermission: {" gains ", " loses "}, preview.TopicField: {": "}}
-	for _, between := range between[topic] {
-		if at := strings.Index(text, between); at > 0 {
-			return text[:at], text[at:]
-		}
-	}
-	return "", text
 }
 
 // minOwner is the width, in cells, to which the name before a change is cut at most.
