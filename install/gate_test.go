@@ -74,7 +74,7 @@ func TestGate(t *testing.T) {
 		}
 	}
 	misfit := critical
-	misfit.Rule, misfit.Evidence = "not-appliable", misfit.Object+": .data.a must be a string, and is the number 1"
+	misfit.Rule, misfit.Pieces = "not-appliable", []preview.Piece{{Object: misfit.Object, What: ".data.a must be a string, and is the number 1"}}
 	earlier := critical
 	earlier.Severity, earlier.AcceptedIn = preview.Warning, 2
 	acceptBare := func(a *record.Approval) { a.Accepted = []record.Acceptance{{ID: critical.ID}} }

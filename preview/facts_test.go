@@ -109,7 +109,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"cloud.declared.0":                        "certainty origin provider",
 		"images.0":                                "digest pinned reference usedBy",
 		"reads.0":                                 "fingerprint id uid",
-		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged line object ref rule severity subjects title why",
+		"findings.0":                              "acceptedIn alsoDeleted alsoIn claim counted evidence fingerprint id judged line object pieces ref rule severity subjects title why",
 		"summary":                                 "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
 		"unknowns.0":                              "object reason served why",
 		"against":                                 "carrier contentDigest notes package reference version",

@@ -322,6 +322,9 @@ func (o *Object) Ref() Ref {
 	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
+// Label returns kind and name.
+func (o *Object) Label() string { return o.Kind + " " + o.Name }
+
 // IDLabel returns "KIND NAME" for an object's id, and the text itself if it is no id.
 func IDLabel(id string) string {
 	_, kind, _, name, err := ParseID(id)

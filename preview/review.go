@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"slices"
 	"cmp"
 	"strings"
 )
@@ -230,13 +231,17 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Ref is the reference of the rule, such as RBAC-10.
 	Ref string `json:"ref"`
-	// Title says in one line what was found.
+	// Claim is the title as data: who, what and where.
+	Claim Claim `json:"claim"`
+	// Title says in one line what was found: Claim in words.
 	Title string `json:"title"`
 	// Why says what can happen because of it.
 	Why string `json:"why"`
 	// Object is the id of the object that the finding is about.
 	Object string `json:"object"`
-	// Evidence names the grant, field or object that the rule matched.
+	// Pieces lists what the rule matched: grants, fields and objects.
+	Pieces []Piece `json:"pieces"`
+	// Evidence is Pieces in words, separated by semicolons.
 	Evidence string `json:"evidence"`
 	// Subjects are the accounts, users and groups that the finding is about, sorted;
 	// absent if it is about something else. They are no part of the fingerprint, as the
@@ -250,6 +255,8 @@ type Finding struct {
 	// objects of a CRD. It is no part of digest and fingerprint, and not shown for a
 	// saved plan.
 	Counted string `json:"counted,omitempty"`
+	// AlsoDeleted counts what is deleted together with Object, in words; absent for nothing.
+	AlsoDeleted string `json:"alsoDeleted,omitempty"`
 	// Line of the origin's file on which the evidence stands, counted from 1; absent if
 	// only that of the object is known. It is displayed and part of no digest.
 	Line int `json:"line,omitempty"`
@@ -290,13 +297,20 @@ func (f *Finding) Unaccepted() Severity {
 // [Severity.Rank], so that --fail-on fails. It takes the word of no record.
 func (f *Finding) AtLeast(s Severity) bool { return f.Unaccepted().Rank() <= s.Rank() }
 
-// EvidenceText returns the evidence together with Counted, which is not part of the
+// SetEvidence sets the pieces of the evidence, whose texts must be set, with what follows
+// from them.
+func (f *Finding) SetEvidence(pieces []Piece) {
+	f.Pieces, f.Evidence = pieces, EvidenceText(pieces)
+	f.Fingerprint = FindingFingerprint(f.Rule, f.Evidence)
+}
+
+// Shown returns the pieces of the evidence together with Counted, which is not part of the
 // fingerprint.
-func (f Finding) EvidenceText() string {
-	if f.Evidence == "" || f.Counted == "" {
-		return f.Evidence + f.Counted
+func (f *Finding) Shown() []Piece {
+	if f.Counted == "" {
+		return f.Pieces
 	}
-	return f.Evidence + "; " + f.Counted
+	return append(slices.Clip(f.Pieces), Piece{What: f.Counted, Text: EvidenceName(f.Counted)})
 }
 
 // The parts of a policy by which a finding was judged ([PolicyDecision.By]). The set is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/defaulted"
@@ -25,15 +24,15 @@ func (admissionAdditions) findings(of *decidedPlan) []preview.Finding {
 		if o.Action != preview.ActionCreate || len(o.Changes) == 0 {
 			continue
 		}
-		var evidence []string
+		var evidence []preview.Piece
 		for n, c := range o.Changes {
 			if n == maxAdditions {
-				evidence = append(evidence, fmt.Sprintf("%s: %d more fields", o.ID, len(o.Changes)-n))
+				evidence = append(evidence, preview.Piece{Object: o.ID, What: fmt.Sprintf("%d more fields", len(o.Changes)-n)})
 				break
 			}
-			evidence = append(evidence, o.ID+": "+changeText(c))
+			evidence = append(evidence, preview.Piece{Object: o.ID, What: changeText(c)})
 		}
-		out = append(out, rules.AdmissionAdds.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.AdmissionAdds.Title, strings.Join(evidence, "\n")))
+		out = append(out, rules.AdmissionAdds.Finding(o.ID, rules.AdmissionAdds.Of(o.Label()), evidence...))
 	}
 	return out
 }

@@ -32,9 +32,11 @@ func (brokenConversions) findings(of *decidedPlan) []preview.Finding {
 		if !schema.SameSchema(o.LiveBody, versions) {
 			advice = "their schemas differ, and without conversion fields that one lacks are lost; if that is right, after the removal"
 		}
-		out = append(out, rules.CRDConversionLost.Finding(o.ID, "CustomResourceDefinition "+o.Name+" "+rules.CRDConversionLost.Title, fmt.Sprintf(
-			"%s: Service %s/%s is deleted; versions %s; %s: kubectl patch crd %s --type=merge -p '{\"spec\":{\"conversion\":{\"strategy\":\"None\",\"webhook\":null}}}'",
-			o.ID, service.Namespace, service.Name, strings.Join(versions, ", "), advice, o.Name)))
+		out = append(out, rules.CRDConversionLost.Finding(o.ID, rules.CRDConversionLost.Of(o.Label()),
+			preview.Piece{Object: o.ID, What: fmt.Sprintf("Service %s/%s is deleted", service.Namespace, service.Name)},
+			preview.Piece{What: "versions " + strings.Join(versions, ", ")},
+			preview.Piece{What: fmt.Sprintf(
+				"%s: kubectl patch crd %s --type=merge -p '{\"spec\":{\"conversion\":{\"strategy\":\"None\",\"webhook\":null}}}'", advice, o.Name)}))
 	}
 	return out
 }

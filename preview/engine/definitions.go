@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -86,11 +85,12 @@ func (storedObjects) findings(of *decidedPlan) []preview.Finding {
 		}
 	}
 	var out []preview.Finding
-	addOf := func(severity preview.Severity, rule rules.Rule, o *preview.Object, title, evidence string) {
-		out = append(out, rule.FindingOf(severity, o.ID, "CustomResourceDefinition "+o.Name+" "+title, o.ID+": "+evidence))
+	addOf := func(severity preview.Severity, rule rules.Rule, o *preview.Object, predicate string, evidence ...preview.Piece) {
+		evidence[0].Object = o.ID // of all of them
+		out = append(out, rule.FindingOf(severity, o.ID, preview.Claim{Subject: o.Label(), Predicate: predicate, Clause: true}, evidence...))
 	}
-	add := func(rule rules.Rule, o *preview.Object, title, evidence string) {
-		addOf(rule.Severity(), rule, o, title, evidence)
+	add := func(rule rules.Rule, o *preview.Object, predicate string, evidence ...string) {
+		addOf(rule.Severity(), rule, o, predicate, rules.Said(evidence...)...)
 	}
 	for _, u := range definitionUpdates(p) {
 		outcome := outcomes[schema.OutcomeID(u.object.Name)]
@@ -100,29 +100,32 @@ func (storedObjects) findings(of *decidedPlan) []preview.Finding {
 		issues := schema.GroupByRule(schema.Compare(u.before, u.after, outcome.StoredVersions))
 		for _, name := range slices.Sorted(maps.Keys(issues)) {
 			rule := issues[name][0].Rule
-			addOf(schema.WorstSeverity(issues[name]), rule, u.object, rule.Title, schema.IssueEvidence(issues[name]))
+			addOf(schema.WorstSeverity(issues[name]), rule, u.object, rule.Title, schema.IssueEvidence(issues[name])...)
 		}
 		if outcome.Refused.Count > 0 {
-			add(rules.CRDStoredObjectsBreak, u.object, outcome.Refused.Title("refuses", outcome), outcome.Refused.Evidence(outcome))
+			add(rules.CRDStoredObjectsBreak, u.object, outcome.Refused.Title("refuses", outcome), outcome.Refused.Evidence(outcome)...)
 		}
 		if outcome.Dropped.Count > 0 {
-			add(rules.CRDStoredObjectsLoseFields, u.object, outcome.Dropped.Title("drops fields of", outcome), outcome.Dropped.Evidence(outcome))
+			add(rules.CRDStoredObjectsLoseFields, u.object, outcome.Dropped.Title("drops fields of", outcome), outcome.Dropped.Evidence(outcome)...)
 		}
 		unchecked := outcome.Unchecked
 		if outcome.Total > outcome.Checked {
 			unchecked = append(slices.Clone(unchecked), fmt.Sprintf("checked %d of %d", outcome.Checked, outcome.Total))
 		}
 		if len(unchecked) > 0 {
-			add(rules.CRDStoredObjectsUnchecked, u.object, rules.CRDStoredObjectsUnchecked.Title, strings.Join(unchecked, "; "))
+			add(rules.CRDStoredObjectsUnchecked, u.object, rules.CRDStoredObjectsUnchecked.Title, unchecked...)
 		}
 	}
 	for i := range p.Objects {
 		if o := &p.Objects[i]; isDeletedDefinition(o) {
-			title, evidence := rules.CRDDeleted.Title, "the CRD is deleted"
-			if lost := operandsOf(of, o); lost != "" {
-				title, evidence = "is deleted, and with it "+lost, evidence+", and with it "+lost
+			predicate, evidence, also := rules.CRDDeleted.Title, "the CRD is deleted", operandsOf(of, o)
+			if also != "" {
+				predicate, evidence = "is deleted, and with it "+also, evidence+", and with it "+also
 			}
-			add(rules.CRDDeleted, o, title, evidence)
+			add(rules.CRDDeleted, o, predicate, evidence)
+			if also != schema.NoObjects {
+				out[len(out)-1].AlsoDeleted = also
+			}
 		}
 	}
 	for _, o := range keptCRDs(p) {

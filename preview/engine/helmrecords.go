@@ -27,8 +27,8 @@ func (helmRecords) findings(of *decidedPlan) []preview.Finding {
 		if namespace != "" {
 			remove += " -n " + commandline.ShellWord(namespace)
 		}
-		out = append(out, rules.HelmRecordStays.Finding(o.ID, "Helm release "+name+" "+rules.HelmRecordStays.Title,
-			"the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
+		out = append(out, rules.HelmRecordStays.Finding(o.ID, rules.HelmRecordStays.Of("Helm release "+name),
+			rules.Said("the Secrets sh.helm.release.v1."+name+".v* stay", "after the install: "+remove)...))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -230,20 +231,24 @@ func (namespaceContents) findings(of *decidedPlan) []preview.Finding {
 
 func deletedNamespace(seen recordReader, o *preview.Object) preview.Finding {
 	ids := recordedContents(seen, o.Name)
-	title, evidence := "nothing of others", "it holds nothing of others"
+	also, evidence := "", rules.Said("it holds nothing of others")
 	if len(ids) > 0 {
-		title, evidence = countByKind(ids)+" of others", nameOrCount(ids)
+		also, evidence = countByKind(ids)+" of others", rules.Said(nameOrCount(ids)...)
 	}
-	return rules.NamespaceDeleted.Finding(o.ID, "Namespace "+o.Name+" is deleted, and with it "+title, o.ID+": "+evidence)
+	evidence[0].Object = o.ID
+	claim := preview.Claim{Subject: o.Label(), Predicate: "is deleted, and with it " + cmp.Or(also, "nothing of others"), Clause: true}
+	f := rules.NamespaceDeleted.Finding(o.ID, claim, evidence...)
+	f.AlsoDeleted = also
+	return f
 }
 
 func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Finding {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
-	evidence := " was there before, or no record says who made it"
+	evidence := "was there before, or no record says who made it"
 	if !preview.CreatedBy(live, p.Release) {
-		evidence = " carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
+		evidence = "carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
 	}
-	return rules.NamespaceKept.WithReason(name).Finding(id, "Namespace "+name+" "+rules.NamespaceKept.Title, id+evidence)
+	return rules.NamespaceKept.WithReason(name).Finding(id, rules.NamespaceKept.Of("Namespace "+name), preview.Piece{What: id + " " + evidence})
 }
 
 // countByKind counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".
@@ -264,13 +269,12 @@ func countByKind(ids []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// nameOrCount returns ids as text, at most maxContents of them. If it omits some, the
-// text ends with a hash of all ids, so that an acceptance of the finding covers exactly
-// this list.
-func nameOrCount(ids []string) string {
-	text := strings.Join(ids[:min(len(ids), maxContents)], preview.EvidenceMark)
+// nameOrCount returns at most maxContents of some ids. If it omits some, a hash of all ids
+// follows, so that an acceptance of the finding covers exactly this list.
+func nameOrCount(ids []string) []string {
+	named := slices.Clone(ids[:min(len(ids), maxContents)])
 	if n := len(ids) - maxContents; n > 0 {
-		text += fmt.Sprintf(preview.EvidenceMark+"and %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19])
+		named = append(named, fmt.Sprintf("and %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19]))
 	}
-	return text
+	return named
 }

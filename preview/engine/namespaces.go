@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -46,12 +45,15 @@ func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 		if len(ids) == 1 {
 			title = "one object goes into namespace " + namespace
 		}
-		evidence := strings.Join(ids[:min(len(ids), maxForeign)], "\n")
-		if n := len(ids) - maxForeign; n > 0 {
-			evidence += fmt.Sprintf("\nand %d more", n)
+		var evidence []preview.Piece
+		for _, id := range ids[:min(len(ids), maxForeign)] {
+			evidence = append(evidence, preview.Piece{What: id})
 		}
-		out = append(out, rules.ForeignNamespace.Finding(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
-			title, evidence))
+		if n := len(ids) - maxForeign; n > 0 {
+			evidence = append(evidence, preview.Piece{What: fmt.Sprintf("and %d more", n)})
+		}
+		in := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}
+		out = append(out, rules.ForeignNamespace.Finding(in.ID(), preview.Claim{Predicate: title}, evidence...))
 	}
 	return out
 }

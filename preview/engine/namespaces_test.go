@@ -42,8 +42,7 @@ func TestForeignNamespaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
 			for _, f := range (foreignNamespaces{}).findings(&decidedPlan{plan: tt.plan}) {
-				lines := strings.Split(f.Evidence, "\n")
-				got = append(got, strings.Join([]string{f.Object, f.Title, lines[len(lines)-1]}, ", "))
+				got = append(got, strings.Join([]string{f.Object, f.Title, f.Pieces[len(f.Pieces)-1].Text}, ", "))
 				if f.Severity != preview.Warning || f.Rule != rules.ForeignNamespace.Name {
 					t.Errorf("%+v", f)
 				}

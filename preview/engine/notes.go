@@ -25,7 +25,8 @@ func (notes) findings(of *decidedPlan) []preview.Finding {
 			} else if kind != "package" {
 				about = objectLabel(n.Object)
 			}
-			out = append(out, rule.Finding(n.Object, about+": "+noteTitle(n), n.Object+": "+n.Text))
+			claim := preview.Claim{Subject: about, Predicate: noteTitle(n)}
+			out = append(out, rule.Finding(n.Object, claim, preview.Piece{Object: n.Object, What: n.Text}))
 		}
 	}
 	return out

@@ -89,8 +89,9 @@ func (pluginHosts) findings(of *decidedPlan) []preview.Finding {
 		if !of.Record(hostKind, o.ID, &seen) || seen.Loads {
 			continue
 		}
-		out = append(out, rules.PluginNotLoaded.Finding(o.ID, objectLabel(o.ID)+" "+rules.PluginNotLoaded.Title,
-			"no container of "+o.ID+" mounts the ConfigMap of the set or takes a variable from it, and it has no init container "+BootContainer))
+		out = append(out, rules.PluginNotLoaded.Finding(o.ID, rules.PluginNotLoaded.Of(objectLabel(o.ID)), preview.Piece{
+			What: "no container of " + o.ID + " mounts the ConfigMap of the set or takes a variable from it, and it has no init container " + BootContainer,
+		}))
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -95,9 +94,8 @@ func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	if p.Base.Revision == 0 {
 		which = "the newest record"
 	}
-	return []preview.Finding{rule.WithReason().FindingOf(severity, release,
-		fmt.Sprintf("%s is %s", which, p.Base.Signature),
-		strings.Join(decides, preview.EvidenceMark))}
+	claim := preview.Claim{Subject: which, Predicate: fmt.Sprintf("is %s", p.Base.Signature), Clause: true}
+	return []preview.Finding{rule.WithReason().FindingOf(severity, release, claim, rules.Said(decides...)...)}
 }
 
 // recordedOptions is the check for what the plan takes from a record that only Secrets of
@@ -145,8 +143,8 @@ func (recordedOptions) findings(of *decidedPlan) []preview.Finding {
 	for i := range evidence {
 		evidence[i] = preview.EvidenceName(evidence[i])
 	}
-	return []preview.Finding{rules.RecordOptions.Finding("release/"+p.Release.Namespace+"/"+p.Release.Name,
-		"release "+p.Release.Name+" "+rules.RecordOptions.Title, strings.Join(evidence, preview.EvidenceMark))}
+	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
+	return []preview.Finding{rules.RecordOptions.Finding(release, rules.RecordOptions.Of("release "+p.Release.Name), rules.Said(evidence...)...)}
 }
 
 // decidedConflicts lists the objects with contested fields about which the plan decides.

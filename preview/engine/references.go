@@ -176,11 +176,12 @@ func (references) findings(of *decidedPlan) []preview.Finding {
 		if !looked {
 			evidence = id + " may not be read, so whether it exists is not known"
 		}
-		out = append(out, rules.NeedsExternal.Finding(r.from, "needs "+r.ref.Kind+" "+r.ref.Name, evidence))
+		out = append(out, rules.NeedsExternal.Finding(r.from, preview.Claim{Predicate: "needs " + r.ref.Kind + " " + r.ref.Name}, preview.Piece{What: evidence}))
 	}
 	for _, api := range requiredAPIs(p) {
 		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
-			out = append(out, rules.NeedsExternal.WithReason().Finding("api/"+api, "needs the API "+api, "the cluster does not serve "+api))
+			out = append(out, rules.NeedsExternal.WithReason().Finding("api/"+api,
+				preview.Claim{Predicate: "needs the API " + api}, preview.Piece{What: "the cluster does not serve " + api}))
 		}
 	}
 	return out

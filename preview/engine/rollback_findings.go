@@ -32,16 +32,16 @@ func (rollbackEffects) findings(of *decidedPlan) []preview.Finding {
 			}
 		}
 	}
-	title := fmt.Sprintf("a failure goes back to revision %d: ", p.FailureRollback.Revision)
+	claim := preview.Claim{Subject: fmt.Sprintf("a failure goes back to revision %d", p.FailureRollback.Revision), Predicate: strings.Join(parts, ", ")}
 	if p.FailureRollback.Revision == 0 {
-		title = "a failure removes what the plan made: "
+		claim.Subject = "a failure removes what the plan made"
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	out := []preview.Finding{rules.OnFailureRollback.Finding(release, title+strings.Join(parts, ", "), strings.Join(lines, preview.EvidenceMark))}
+	out := []preview.Finding{rules.OnFailureRollback.Finding(release, claim, rules.Said(lines...)...)}
 	for _, f := range p.FailureRollback.Findings {
 		rule, _ := rules.Named(f.Rule)
-		back := rule.FindingOf(preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title,
-			fmt.Sprintf("going back to revision %d", p.FailureRollback.Revision)+preview.EvidenceMark+f.Evidence)
+		evidence := append(rules.Said(fmt.Sprintf("going back to revision %d", p.FailureRollback.Revision)), f.Pieces...)
+		back := rule.FindingOf(preview.Critical, "rollback/"+f.Object, preview.Claim{Subject: "after a failure", Predicate: f.Title}, evidence...)
 		back.Ref, back.Why = f.Ref, f.Why
 		out = append(out, back)
 	}
@@ -61,8 +61,8 @@ func recreatedObjects(p *preview.Plan) []preview.Finding {
 		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
 			continue
 		}
-		out = append(out, rules.OnFailureRecreates.Finding(o.ID, o.Ref().Kind+" "+o.Ref().Name+" "+rules.OnFailureRecreates.Title,
-			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.FailureRollback.Revision, o.Digest)))
+		out = append(out, rules.OnFailureRecreates.Finding(o.ID, rules.OnFailureRecreates.Of(o.Ref().Kind+" "+o.Ref().Name),
+			preview.Piece{Object: o.ID, What: fmt.Sprintf("revision %d has it as %s", p.FailureRollback.Revision, o.Digest)}))
 	}
 	return out
 }

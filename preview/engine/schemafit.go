@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -22,7 +24,7 @@ func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 			continue
 		}
 		if problem := misfit(of.definitions, o, of.schemas); problem != "" {
-			out = append(out, rules.NotAppliable.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.NotAppliable.Title, o.ID+": "+preview.Shorten(problem, 500)))
+			out = append(out, rules.NotAppliable.Finding(o.ID, rules.NotAppliable.Of(o.Label()), preview.Piece{Object: o.ID, What: preview.Shorten(problem, 500)}))
 		}
 	}
 	return out
@@ -31,8 +33,9 @@ func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 // misfit returns why an object is not valid under the schema of its kind, empty if it
 // is: the built-in schema, or that of a CRD in the plan, which no dry run can know yet.
 func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
-	if err := schemas.Check(o.Planned); preview.ReasonOf(err) == preview.ReasonNotAppliable {
-		return err.Error()
+	var refusal *preview.Refusal
+	if err := schemas.Check(o.Planned); errors.As(err, &refusal) && refusal.Reason == preview.ReasonNotAppliable {
+		return cmp.Or(refusal.Message, string(refusal.Reason))
 	}
 	problems, err := definitions.Problems(o.Planned)
 	if err != nil {

@@ -91,7 +91,8 @@ func (sharedDefinitions) findings(of *decidedPlan) []preview.Finding {
 		case o.Action == preview.ActionDelete && len(p.Packages) == 0:
 			severity = preview.Critical
 		}
-		out = append(out, rules.CRDShared.FindingOf(severity, o.ID, o.Kind+" "+o.Name+" "+title, o.ID+": "+evidence))
+		claim := preview.Claim{Subject: o.Label(), Predicate: title, Clause: true}
+		out = append(out, rules.CRDShared.FindingOf(severity, o.ID, claim, preview.Piece{Object: o.ID, What: evidence}))
 	}
 	return out
 }

@@ -64,8 +64,9 @@ func (skippedObjects) findings(of *decidedPlan) []preview.Finding {
 		if o.Action != preview.ActionSkip || o.GoneWithKind() {
 			continue
 		}
-		out = append(out, rules.KindNotServed.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindNotServed.Title+": "+lostWithoutKind(o.Kind),
-			"the cluster does not serve "+o.Kind+" of "+o.APIVersion))
+		out = append(out, rules.KindNotServed.Finding(o.ID,
+			preview.Claim{Subject: o.Label() + " " + rules.KindNotServed.Title, Predicate: lostWithoutKind(o.Kind)},
+			preview.Piece{What: "the cluster does not serve " + o.Kind + " of " + o.APIVersion}))
 	}
 	return out
 }

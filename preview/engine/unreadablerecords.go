@@ -43,7 +43,8 @@ func (unreadableRecords) findings(of *decidedPlan) []preview.Finding {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
 		out = append(out, rules.RecordUnreadable.WithReason(commandline.KubectlArgument(ref)).Finding(id,
-			"Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and "+rules.RecordUnreadable.Title, id+": what it holds cannot be read"))
+			rules.RecordUnreadable.Of("Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and"),
+			preview.Piece{Object: id, What: "what it holds cannot be read"}))
 	}
 	return out
 }

@@ -104,8 +104,8 @@ func (goneKinds) findings(of *decidedPlan) []preview.Finding {
 	var out []preview.Finding
 	for i := range of.plan.Objects {
 		if o := &of.plan.Objects[i]; o.GoneWithKind() {
-			out = append(out, rules.KindGone.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindGone.Title,
-				fmt.Sprintf("%s: the cluster serves no version of %s, and no CRD defines it", o.ID, o.GroupKind())))
+			out = append(out, rules.KindGone.Finding(o.ID, rules.KindGone.Of(o.Label()),
+				preview.Piece{Object: o.ID, What: fmt.Sprintf("the cluster serves no version of %s, and no CRD defines it", o.GroupKind())}))
 		}
 	}
 	return out

@@ -153,7 +153,7 @@ func DeputyFindings(p *preview.Plan) []preview.Finding {
 		if object == "" {
 			rule, object = rules.RBACActedOn, acting.Group+"/*/-/"+acting.Resource
 		}
-		out = append(out, rule.FindingOf(severity, object, name+": "+rule.Title+" "+who, evidence))
+		out = append(out, rule.FindingOf(severity, object, preview.Claim{Subject: name, Predicate: rule.Title + " " + who}, preview.Piece{What: evidence}))
 	}
 	return out
 }

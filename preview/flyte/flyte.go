@@ -28,6 +28,15 @@ func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s
 // definition returns the name of the CRD of the plugin's custom resource.
 func (f taskPlugin) definition() string { return f.resource + "." + f.group }
 
+// evidenceOf returns pieces of evidence of words alone, each on one line.
+func evidenceOf(lines []string) []preview.Piece {
+	pieces := rules.Said(lines...)
+	for i := range pieces {
+		pieces[i].What = textsafe.Line(pieces[i].What)
+	}
+	return pieces
+}
+
 // Findings returns the findings about Flyte engines and their plugins, by the plan and
 // by what [Read] recorded of the cluster.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
@@ -35,7 +44,7 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	for _, e := range enginesOf(x, seen, func(e engine) string { return e.seen.Engines }) {
 		add := func(rule rules.Rule, severity preview.Severity, lines []string) {
 			if len(lines) > 0 {
-				out = append(out, rule.FindingOf(severity, e.config.ID, "ConfigMap "+e.config.Name+" "+rule.Title, textsafe.Line(strings.Join(lines, "; "))))
+				out = append(out, rule.FindingOf(severity, e.config.ID, rule.Of("ConfigMap "+e.config.Name), evidenceOf(lines)...))
 			}
 		}
 		r := newReview(x, e)

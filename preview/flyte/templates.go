@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // templateVariable matches a variable such as {{ project }} in the templates that the
@@ -85,7 +84,7 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 		if len(lines) == 0 {
 			continue
 		}
-		out = append(out, rules.FlyteProjectRights.FindingOf(severity, o.ID, "ConfigMap "+o.Name+" "+rules.FlyteProjectRights.Title, textsafe.Line(strings.Join(lines, "; "))))
+		out = append(out, rules.FlyteProjectRights.FindingOf(severity, o.ID, rules.FlyteProjectRights.Of("ConfigMap "+o.Name), evidenceOf(lines)...))
 	}
 	return out
 }

@@ -7,7 +7,6 @@ package locate
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -63,43 +62,36 @@ func Findings(p *preview.Plan) {
 		if o == nil || len(o.Items) == 0 {
 			continue
 		}
-		if pieces := preview.EvidencePieces(f.Evidence); len(pieces) > 0 {
-			f.Line = lineOf(o, strings.TrimPrefix(pieces[0], o.ID+": "))
+		if len(f.Pieces) > 0 {
+			f.Line = lineOf(o, f.Pieces[0])
 		}
 	}
 }
 
-// lineOf returns the line of the item that a piece of evidence names; 0 for none.
-func lineOf(o *preview.Object, evidence string) int {
+// lineOf returns the line of the item that a piece of evidence is about; 0 for none.
+func lineOf(o *preview.Object, piece preview.Piece) int {
 	if o.Is(preview.KindRole, preview.KindClusterRole) {
-		if at := ruleAbout(preview.List(o.Planned, "rules"), evidence); at >= 0 && at < len(o.Items) {
+		if at := ruleAbout(preview.List(o.Planned, "rules"), piece.Right); at >= 0 && at < len(o.Items) {
 			return o.Items[at].Line
 		}
 		return 0
 	}
-	words := strings.FieldsFunc(evidence, func(r rune) bool { return strings.ContainsRune(" :,\"", r) })
-	for _, item := range o.Items {
-		if item.Name != "" && slices.Contains(words, item.Name) {
-			return item.Line
-		}
+	if at := slices.IndexFunc(o.Items, func(item preview.ItemLine) bool { return piece.Item != nil && piece.Item.Name == item.Name }); at >= 0 {
+		return o.Items[at].Line
 	}
 	return 0
 }
 
-// ruleAbout returns the number of the rule that grants most of the verbs and resources
-// that evidence names, as "ServiceAccount a/b cluster-wide: get, list on secrets"; of
-// equal ones the one that grants least besides. It is -1 for none.
-func ruleAbout(rules []any, evidence string) int {
-	_, right, ok := strings.Cut(evidence, ": ")
-	verbs, rest, on := strings.Cut(right, " on ")
-	if !ok || !on {
+// ruleAbout returns the number of the rule that grants most of the verbs and resources of
+// a matched right; of equal ones the one that grants least besides. It is -1 for none.
+func ruleAbout(rules []any, right *preview.MatchedRight) int {
+	if right == nil {
 		return -1
 	}
-	resources, _, _ := strings.Cut(rest, " in ")
 	best, most, least := -1, 0, 0
 	for i, rule := range rules {
 		m, _ := rule.(map[string]any)
-		granted := [2]int{granted(m, "verbs", verbs), granted(m, "resources", resources)}
+		granted := [2]int{granted(m, "verbs", right.Verbs), granted(m, "resources", right.Resources)}
 		if granted[0] == 0 || granted[1] == 0 {
 			continue
 		}
@@ -111,12 +103,12 @@ func ruleAbout(rules []any, evidence string) int {
 	return best
 }
 
-// granted returns how many of the words of a list, parted by commas, a rule has in one
-// of its fields; each has less weight where only "*" stands for it.
-func granted(rule map[string]any, field, words string) int {
+// granted returns how many of some words a rule has in one of its fields; each has less
+// weight where only "*" stands for it.
+func granted(rule map[string]any, field string, words []string) int {
 	has := preview.Texts(rule[field])
 	n := 0
-	for word := range strings.SplitSeq(words, ", ") {
+	for _, word := range words {
 		switch {
 		case slices.Contains(has, word):
 			n += 2

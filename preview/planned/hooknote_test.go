@@ -13,7 +13,10 @@ func TestANoteCountsCriticalFindingsBeyondThoseThatItHas(t *testing.T) {
 		for criticals, more := range map[int]string{1: "", maxHookDangers: "", maxHookDangers + 3: "; and 3 more critical"} {
 			n := &hookNote{}
 			for i := range criticals {
-				n.add(preview.Finding{Severity: preview.Critical, Title: fmt.Sprint("Job j: danger ", i), Object: "batch/Job/app/j", Evidence: "batch/Job/app/j: e"})
+				n.add(preview.Finding{
+					Severity: preview.Critical, Claim: preview.Claim{Subject: "Job j", Predicate: fmt.Sprint("danger ", i)},
+					Pieces: []preview.Piece{{Object: "batch/Job/app/j", What: "e"}},
+				})
 			}
 			for range warnings {
 				n.add(preview.Finding{Severity: preview.Warning, Title: "Job j: less"})

@@ -1,7 +1,6 @@
 package planned
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // maxHookDangers is the most critical findings that are noted of one hook.
@@ -77,8 +77,12 @@ func (n *hookNote) add(f preview.Finding) {
 	case f.Severity == preview.Critical && len(n.criticals) == maxHookDangers:
 		n.more++
 	case f.Severity == preview.Critical:
-		about, text, _ := strings.Cut(f.Title, ": ")
-		n.criticals = append(n.criticals, cmp.Or(text, about)+" ("+strings.ReplaceAll(f.Evidence, f.Object+": ", "")+")")
+		what := make([]string, 0, len(f.Pieces))
+		for _, piece := range f.Pieces {
+			piece.Object = "" // the note names it
+			what = append(what, words.Piece(piece))
+		}
+		n.criticals = append(n.criticals, words.Statement(f.Claim)+" ("+strings.Join(what, preview.EvidenceMark)+")")
 	}
 }
 

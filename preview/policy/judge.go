@@ -108,7 +108,8 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 		object := "policy/" + r.Name
 		// What was accepted is the message about this content, and no other's.
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
-		f := rules.PolicyRule.FindingOf(r.Severity, object, "policy "+r.Name+": "+message, evidence)
+		claim := preview.Claim{Subject: "policy " + r.Name, Predicate: message}
+		f := rules.PolicyRule.FindingOf(r.Severity, object, claim, preview.Piece{What: evidence})
 		f.Fingerprint = preview.FindingFingerprint(f.Rule, evidence+"\n"+r.Expression)
 		f.Judged, f.Held = &preview.PolicyDecision{By: preview.JudgedByRule}, sendsNothing(plan)
 		accept(plan, &f)
@@ -168,14 +169,16 @@ func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 		slices.Sort(ids)
 		what := cmp.Or(w.Finding, w.Rule+prefixLines(" on ", w.Object))
 		object := "waiver/" + what
-		evidence := what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + strings.Join(ids, "; ")
-		f := rules.PolicyWaiverExpired.WithReason(w.Owner).Finding(object, "the waiver of "+what+" ended with "+w.Expires, evidence)
+		evidence := rules.Said(ids...)
+		evidence[0].What = what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + ids[0]
+		claim := preview.Claim{Subject: "the waiver of " + what, Predicate: "ended with " + w.Expires, Clause: true}
+		f := rules.PolicyWaiverExpired.WithReason(w.Owner).Finding(object, claim, evidence...)
 		f.Judged = &preview.PolicyDecision{By: preview.JudgedByRule}
 		if !slices.ContainsFunc(out, func(g preview.Finding) bool { return g.ID == f.ID }) {
 			out = append(out, f)
 		}
 	}
-	slices.SortFunc(out, func(a, b preview.Finding) int { return strings.Compare(a.Evidence, b.Evidence) })
+	slices.SortFunc(out, func(a, b preview.Finding) int { return strings.Compare(a.Object, b.Object) })
 	return out
 }
 

@@ -27,8 +27,11 @@ func Misfits(p *preview.Plan) []preview.Obstacle {
 		if c.Object != nil {
 			c.Definition = definitions[c.Object.GroupKind()]
 		}
-		problem := strings.TrimPrefix(strings.TrimPrefix(f.Evidence, f.Object+": "), string(preview.ReasonNotAppliable)+": ")
-		out = append(out, Obstacle(Misfit, "does not fit the schema of its kind: "+problem, c))
+		problems := make([]string, len(f.Pieces))
+		for i, piece := range f.Pieces {
+			problems[i] = piece.What
+		}
+		out = append(out, Obstacle(Misfit, "does not fit the schema of its kind: "+strings.Join(problems, preview.EvidenceMark), c))
 	}
 	return out
 }

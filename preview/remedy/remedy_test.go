@@ -69,7 +69,7 @@ func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T)
 		{"of a kind that the plan brings, in its definition", []preview.Object{definition, thing}, "the schema is in CustomResourceDefinition things.example.com of the plan"},
 		{"of another kind, by kubectl", []preview.Object{thing}, "kubectl explain thing --api-version=example.com/v1"},
 	} {
-		finding := preview.Finding{Rule: rules.NotAppliable.Name, Object: thing.ID, Evidence: thing.ID + ": .spec must be a map"}
+		finding := preview.Finding{Rule: rules.NotAppliable.Name, Object: thing.ID, Pieces: []preview.Piece{{Object: thing.ID, What: ".spec must be a map"}}}
 		got := Misfits(&preview.Plan{Objects: tt.objects, Findings: []preview.Finding{finding}})
 		if len(got) != 1 || !strings.Contains(got[0].Remedy, tt.want) || got[0].Cause != "does not fit the schema of its kind: .spec must be a map" {
 			t.Errorf("%s: %+v", tt.name, got)

@@ -22,6 +22,10 @@ func addressed(write func(io.Writer, *preview.Plan, Options) error) func(io.Writ
 		for i := range shown.Findings {
 			f := &shown.Findings[i]
 			f.Why, f.Evidence = commandline.Addressed(f.Why, flags), commandline.Addressed(f.Evidence, flags)
+			f.Pieces = slices.Clone(f.Pieces)
+			for n := range f.Pieces {
+				f.Pieces[n].Text = commandline.Addressed(f.Pieces[n].Text, flags)
+			}
 		}
 		return write(w, &shown, o)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 )
 
 // The commands in a finding are for the cluster of the plan in what people read. The plan
@@ -13,10 +14,10 @@ import (
 func TestCommandsInFindingsAreForTheClusterOfThePlan(t *testing.T) {
 	p := freshInstall(t)
 	p.Request.Flags = []string{"--context=prod east", "--policy=p.yaml"}
-	p.Findings = append(p.Findings, preview.Finding{
+	p.Findings = append(p.Findings, findingtest.Worded(preview.Finding{
 		ID: "helm-history/x", Rule: "helm-history", Severity: preview.Warning, Object: "core/Secret/app/x", Title: "x stays",
 		Why: "look", Evidence: "after the install: kubectl delete secret -l owner=helm -n app",
-	})
+	}))
 	for form, addressed := range map[string]bool{Text: true, Markdown: true, HTML: true, JSON: false, SARIF: false} {
 		var out bytes.Buffer
 		if err := Write(&out, p, Options{Format: form}); err != nil {
@@ -27,7 +28,7 @@ func TestCommandsInFindingsAreForTheClusterOfThePlan(t *testing.T) {
 			t.Errorf("%s: %v; want %v in\n%s", form, got, addressed, text)
 		}
 	}
-	if last := p.Findings[len(p.Findings)-1].Evidence; strings.Contains(last, "context") {
-		t.Errorf("the plan was changed: %s", last)
+	if last := p.Findings[len(p.Findings)-1]; strings.Contains(last.Evidence+last.Pieces[0].Text, "context") {
+		t.Errorf("the plan was changed: %+v", last)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // evidenceLines is the most lines of evidence that are shown of one finding (20), as on
@@ -206,7 +207,7 @@ func accountFacts(g verdict.Group) []fact {
 	}
 	rows := []fact{{"used by", strings.Join(workloads, ", ")}}
 	if verdict.ExtentText(*g.Account) != "" {
-		rows = append(rows, fact{"how", strings.Join(g.Account.Steps, ", which ")})
+		rows = append(rows, fact{"how", words.Steps(g.Account.Steps)})
 	}
 	return dropEmpty(rows)
 }
@@ -216,8 +217,8 @@ const evidenceInJSON = "-o json has all"
 
 // evidence returns evidence on at most [evidenceLines] lines, the last of which counts
 // the pieces that did not fit. Line breaks in evidence are made visible.
-func (l layout) evidence(first, indent string, pieces []string) []string {
-	of := func(n int) []string { return l.wrap(first, line(strings.Join(pieces[:n], preview.EvidenceMark))) }
+func (l layout) evidence(first, indent string, pieces []preview.Piece) []string {
+	of := func(n int) []string { return l.wrap(first, line(preview.EvidenceText(pieces[:n]))) }
 	if all := of(len(pieces)); len(all) <= evidenceLines+1 {
 		return all
 	}
@@ -225,7 +226,7 @@ func (l layout) evidence(first, indent string, pieces []string) []string {
 	if kept == 0 {
 		return fold(of(len(pieces)), evidenceLines, indent)
 	}
-	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:], evidenceInJSON))
+	return append(of(kept), indent+words.EvidenceRest(pieces[kept:], evidenceInJSON))
 }
 
 // findingLines returns the lines of a finding that is in no group with others.
@@ -233,7 +234,7 @@ func findingLines(f preview.Finding, label string, r *reader, l layout) []string
 	form := formOf(f.Severity)
 	head := fmt.Sprintf("  %s %-4s", form.mark, label)
 	indent := strings.Repeat(" ", len(head))
-	evidence := preview.EvidencePieces(f.EvidenceText())
+	evidence := f.Shown()
 	if f.Severity == preview.Info {
 		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
 		if len(evidence) > 0 {

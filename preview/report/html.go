@@ -209,7 +209,7 @@ func pageEntryOf(e verdict.Entry, label string, r *reader) pageFinding {
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
 	for _, piece := range e.Evidence {
-		out.Evidence = append(out.Evidence, line(piece))
+		out.Evidence = append(out.Evidence, line(piece.Text))
 	}
 	rows := []fact{{"from", strings.Join(r.places(e.Findings), ", ")}}
 	for _, one := range e.Findings {

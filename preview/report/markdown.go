@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // MarkdownLimit is the largest size in bytes of a Markdown report: review systems cut
@@ -202,7 +203,7 @@ func entryBlock(e verdict.Entry, usual string, r *reader) string {
 
 // reasonBlock returns Markdown for why a finding matters, and for the first pieces of
 // its evidence.
-func reasonBlock(why string, pieces []string) string {
+func reasonBlock(why string, pieces []preview.Piece) string {
 	block := ""
 	if why != "" {
 		block += prose(textsafe.Truncate(line(why), maxWhy)) + "\n\n"
@@ -212,10 +213,10 @@ func reasonBlock(why string, pieces []string) string {
 	}
 	shown := make([]string, 0, maxEvidence+1)
 	for _, piece := range pieces[:min(len(pieces), maxEvidence)] {
-		shown = append(shown, textsafe.Truncate(line(piece), maxPiece))
+		shown = append(shown, textsafe.Truncate(line(piece.Text), maxPiece))
 	}
 	if len(pieces) > len(shown) {
-		shown = append(shown, preview.EvidenceRest(pieces[len(shown):], evidenceInJSON))
+		shown = append(shown, words.EvidenceRest(pieces[len(shown):], evidenceInJSON))
 	}
 	return block + fence("text", shown) + "\n"
 }
@@ -223,7 +224,7 @@ func reasonBlock(why string, pieces []string) string {
 // findingBlock returns Markdown for a finding that is in no group with others, without
 // its title.
 func findingBlock(f preview.Finding, r *reader) string {
-	block := "\n" + reasonBlock(f.Why, preview.EvidencePieces(f.EvidenceText()))
+	block := "\n" + reasonBlock(f.Why, f.Shown())
 	var rows []string
 	if where := r.where(f); where != "" {
 		rows = append(rows, "from "+clippedCode(where))

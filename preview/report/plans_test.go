@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -45,10 +46,10 @@ func object(t *testing.T, action preview.Action, live, sealed string) preview.Ob
 }
 
 func finding(severity preview.Severity, rule, object, title, why, evidence string) preview.Finding {
-	return preview.Finding{
+	return findingtest.Worded(preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: severity, Ref: "RBAC-10", Title: title, Why: why,
 		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
-	}
+	})
 }
 
 func base(action string) *preview.Plan {
@@ -243,7 +244,7 @@ func hostilePlan(evil string) *preview.Plan {
 	p.Cloud.Declared = []preview.CloudDeclaration{{Provider: evil, Origin: evil}}
 	p.Images = []preview.Image{{Reference: evil, Digest: evil}, {Reference: evil, Pinned: true}}
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown, preview.Info} {
-		p.Findings = append(p.Findings, preview.Finding{ID: evil, Rule: evil, Severity: s, Ref: evil, Title: evil, Why: evil, Object: evil, Evidence: evil, Fingerprint: evil})
+		p.Findings = append(p.Findings, findingtest.Worded(preview.Finding{ID: evil, Rule: evil, Severity: s, Ref: evil, Title: evil, Why: evil, Object: evil, Evidence: evil, Fingerprint: evil}))
 	}
 	p.Findings = append(p.Findings, hostileFindings(evil)...)
 	p.Unknowns = []preview.Unknown{{Object: evil, Why: evil}}
@@ -261,7 +262,7 @@ func hostileFindings(evil string) []preview.Finding {
 	var out []preview.Finding
 	for _, rule := range []struct{ name, object, evidence string }{
 		{rules.CRDEnumNarrowed.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, issue.String() + "; " + issue.String()},
-		{rules.CRDStoredObjectsLoseFields.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2})},
+		{rules.CRDStoredObjectsLoseFields.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, strings.Join(dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2}), "; ")},
 		{rules.CRDKept.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, "serves " + evil},
 		{"webhook-without-ca", "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/" + evil, "webhook " + evil + ": calls https://" + evil},
 		{"cloud-wildcard", "cloudcredential.openshift.io/CredentialsRequest/" + evil + "/" + evil, "aws Allow " + evil + " on " + evil + " if " + evil},

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // The parts of the Static Analysis Results Interchange Format that a report
@@ -185,8 +186,8 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 
 func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
 	text := f.Title + ". " + f.Why
-	if f.EvidenceText() != "" {
-		text += " Evidence: " + sarifEvidence(f.EvidenceText())
+	if pieces := f.Shown(); len(pieces) > 0 {
+		text += " Evidence: " + sarifEvidence(pieces)
 	}
 	result := sarifResult{
 		Rule: f.Rule, Index: rule, Level: sarifLevel(f.Severity), Message: sarifText(text),
@@ -257,15 +258,14 @@ const maxSarifEvidence = maxMessage * 3 / 4
 
 // sarifEvidence returns the first pieces of evidence that fit into a message, and the
 // number of the others.
-func sarifEvidence(evidence string) string {
-	pieces := preview.EvidencePieces(evidence)
+func sarifEvidence(pieces []preview.Piece) string {
 	size := 0
 	for i, piece := range pieces {
-		if size += len(piece) + len(preview.EvidenceMark); size > maxSarifEvidence && i > 0 {
-			return strings.Join(pieces[:i], preview.EvidenceMark) + preview.EvidenceMark + preview.EvidenceRest(pieces[i:], evidenceInJSON)
+		if size += len(piece.Text) + len(preview.EvidenceMark); size > maxSarifEvidence && i > 0 {
+			return preview.EvidenceText(pieces[:i]) + preview.EvidenceMark + words.EvidenceRest(pieces[i:], evidenceInJSON)
 		}
 	}
-	return strings.Join(pieces, preview.EvidenceMark)
+	return preview.EvidenceText(pieces)
 }
 
 // sarifText returns untrusted text as a message. Brackets and backslashes, which would make

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/intercept"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // admissionRules returns the rules about the requests that webhooks and admission
@@ -22,9 +23,9 @@ func admissionRules() []entry {
 		{Rule: rules.WebhookSeesSecrets, object: interceptMatch(seesOthers)},
 		{Rule: rules.WebhookMutatesPods, object: interceptMatch(changesPods)},
 		{Rule: rules.WebhookChangesObjects, object: interceptMatch(changesOthers)},
-		{Rule: rules.AdmissionPolicy, object: admissionPolicy},
-		{Rule: rules.AdmissionBinding, object: admissionBinding},
-		{Rule: rules.AdmissionOutage, object: admissionOutage},
+		{Rule: rules.AdmissionPolicy, object: texts(admissionPolicy)},
+		{Rule: rules.AdmissionBinding, object: texts(admissionBinding)},
+		{Rule: rules.AdmissionOutage, object: texts(admissionOutage)},
 	}
 }
 
@@ -160,11 +161,11 @@ type judged struct {
 // interceptMatch returns a matcher that calls judge with every rule of every webhook of
 // a Validating- or MutatingWebhookConfiguration.
 func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool) []judged) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		if !isWebhook(o) {
 			return None, nil
 		}
-		worst, lines := None, []string{}
+		worst, evidence := None, []preview.Piece{}
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			h, where := c.namespaces.hook(webhook), c.answeredElsewhere(webhook)
 			for _, rule := range preview.Maps(webhook, "rules") {
@@ -174,11 +175,11 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 						j.level = j.level.Raise()
 					}
 					worst = max(worst, j.level)
-					lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+j.what+h.within(rule)+where)
+					evidence = append(evidence, ofWebhook(webhook, j.what+h.within(rule)+where))
 				}
 			}
 		}
-		return worst, lines
+		return worst, evidence
 	}
 }
 
@@ -257,7 +258,7 @@ func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 			level = max(level, m.level)
 		}
 		level = min(h.namespaces, h.objects).lower(level)
-		out = append(out, judged{level, "changes " + listed(r.Resources, "all resources") + inGroups([]string{group})})
+		out = append(out, judged{level, "changes " + words.Resources(r.Resources, []string{group})})
 	}
 	return out
 }
@@ -277,7 +278,7 @@ func changes(h hook, r intercept.Rule, mutating bool, of func(intercept.Resource
 	worst := judged{}
 	for _, row := range r.Covered() {
 		if level := h.reach(row).lower(row.Change); of(row) && level > worst.level && row.Change > Low {
-			worst = judged{level, "changes " + listed(r.Resources, "all resources") + inGroups(r.Groups)}
+			worst = judged{level, "changes " + words.Resources(r.Resources, r.Groups)}
 		}
 	}
 	return ifAny(worst)
@@ -290,7 +291,9 @@ func ifAny(j judged) []judged {
 	return []judged{j}
 }
 
-func namedResource(row intercept.Resource) string { return row.Name + inGroups([]string{row.Group}) }
+func namedResource(row intercept.Resource) string {
+	return words.Resources([]string{row.Name}, []string{row.Group})
+}
 
 // admissionPolicy judges admission policies that match more than the plan's own kinds.
 // The level is lower where the plan's bindings narrow what is matched, and Notice where
@@ -335,7 +338,7 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 			}
 		}
 		worst = max(worst, level)
-		lines = append(lines, verb+" "+operations(rule)+" of "+listed(r.Resources, "all resources")+inGroups(r.Groups))
+		lines = append(lines, verb+" "+operations(rule)+" of "+words.Resources(r.Resources, r.Groups))
 	}
 	return worst, lines
 }

@@ -20,8 +20,8 @@ func bindingRules() []entry {
 		{Rule: rules.BindingDefaultAccount, object: bindingMatch(bindsDefault)},
 		{Rule: rules.BindingForeignAccount, object: bindingMatch(bindsForeign)},
 		{Rule: rules.BindingUnknownRole, object: bindingMatch(bindsUnknown)},
-		{Rule: rules.AggregatedView, object: aggregatedView},
-		{Rule: rules.AggregationOpen, object: openAggregation},
+		{Rule: rules.AggregatedView, object: texts(aggregatedView)},
+		{Rule: rules.AggregationOpen, object: texts(openAggregation)},
 		{Rule: rules.AccessReach, object: reaches},
 	}
 }
@@ -30,8 +30,8 @@ const rbacGroup = "rbac.authorization.k8s.io"
 
 // bindingMatch returns a matcher that calls judge with the RoleBindings and
 // ClusterRoleBindings that exist after the plan, and with no other object.
-func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+func bindingMatch(judge objectMatch) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		if o.Planned == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
 			return None, nil
 		}
@@ -39,21 +39,21 @@ func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) obje
 	}
 }
 
-// bindingEvidence returns one line of evidence for each of the subjects of a binding:
-// the subject, the scope, and what it is given.
-func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []string {
-	scope := scopeText(preview.ScopeCluster, "")
+// bindingEvidence returns one piece of evidence for each of the subjects of a binding: the
+// subject, the scope, and what it is given.
+func bindingEvidence(o *preview.Object, subjects []preview.Subject, what string) []preview.Piece {
+	scope, namespace := preview.ScopeCluster, ""
 	if o.Is(preview.KindRoleBinding) {
-		scope = scopeText(preview.ScopeNamespace, o.Namespace)
+		scope, namespace = preview.ScopeNamespace, o.Namespace
 	}
-	var lines []string
+	var out []preview.Piece
 	for _, s := range subjects {
-		lines = append(lines, subjectName(s)+" "+scope+": "+what)
+		out = append(out, preview.Piece{Subject: &s, Scope: scope, Namespace: namespace, What: what})
 	}
-	return lines
+	return out
 }
 
-func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
+func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	if access.RoleOf(o.Planned).Name != "cluster-admin" || !access.RoleOf(o.Planned).Is(preview.KindClusterRole) {
 		return None, nil
 	}
@@ -67,7 +67,7 @@ func bindsClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 // bindsAdmin matches bindings to the roles admin and edit, which read every Secret
 // and run commands in every pod; in a namespace they are less severe, as the grants
 // of a role would be.
-func bindsAdmin(c *scan, o *preview.Object) (Level, []string) {
+func bindsAdmin(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	role := access.RoleOf(o.Planned)
 	if !role.Is(preview.KindClusterRole) || role.Name != "admin" && role.Name != "edit" {
 		return None, nil
@@ -134,8 +134,8 @@ func rulesText(role map[string]any) string {
 	return strings.Join(append(texts, preview.Plural(more, "more rule")), " and ") + " (" + hash + ")"
 }
 
-func bindsSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+func bindsSubjects(kind string, names ...string) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		found := subjects(o, func(s preview.Subject) bool { return s.Kind == kind && slices.Contains(names, s.Name) })
 		return None, bindingEvidence(o, found, roleEvidence(c, o))
 	}
@@ -143,7 +143,7 @@ func bindsSubjects(kind string, names ...string) func(*scan, *preview.Object) (L
 
 // bindsAnonymous matches bindings for unauthenticated users, except those for
 // discovery and health that every cluster has.
-func bindsAnonymous(c *scan, o *preview.Object) (Level, []string) {
+func bindsAnonymous(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectGroup && s.Name == "system:unauthenticated" || s.Kind == preview.SubjectUser && s.Name == "system:anonymous"
 	})
@@ -154,19 +154,19 @@ func bindsAnonymous(c *scan, o *preview.Object) (Level, []string) {
 	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func bindsNamespaceGroup(c *scan, o *preview.Object) (Level, []string) {
+func bindsNamespaceGroup(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectGroup && strings.HasPrefix(s.Name, "system:serviceaccounts:")
 	})
 	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func bindsDefault(c *scan, o *preview.Object) (Level, []string) {
+func bindsDefault(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	found := subjects(o, func(s preview.Subject) bool { return s.Kind == preview.SubjectServiceAccount && s.Name == "default" })
 	return None, bindingEvidence(o, found, roleEvidence(c, o))
 }
 
-func bindsForeign(c *scan, o *preview.Object) (Level, []string) {
+func bindsForeign(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	found := subjects(o, func(s preview.Subject) bool {
 		return s.Kind == preview.SubjectServiceAccount && s.Name != "default" && !c.accounts[s.Namespace+"/"+s.Name]
 	})
@@ -175,7 +175,7 @@ func bindsForeign(c *scan, o *preview.Object) (Level, []string) {
 
 // bindsUnknown matches bindings to roles that are not in the plan, not built in,
 // and were not read from the cluster.
-func bindsUnknown(c *scan, o *preview.Object) (Level, []string) {
+func bindsUnknown(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	role := access.RoleOf(o.Planned)
 	if role.Name == "" || c.builtIn(role) {
 		return None, nil

@@ -38,8 +38,8 @@ func (c *scan) judgeCloud() {
 			}
 			p.Rules = append(p.Rules, rule.Name)
 			c.hit(rule.Rule, ruleHit{
-				object: c.originID(p.Origin), level: level, evidence: []string{cloudmatch.Line(*p)},
-				about: p.Origin, cases: cloudCases(rule.Rule, *p), known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
+				object: c.originID(p.Origin), level: level, evidence: rules.Said(cloudmatch.Line(*p)),
+				claim: preview.Claim{Subject: p.Origin}, cases: cloudCases(rule.Rule, *p), known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 				held: c.permissionHeld(*p),
 			})
 		}
@@ -62,7 +62,7 @@ func nameUnjudged(c *scan, p *preview.CloudPermission) {
 	if lines := cloudmatch.UnjudgedLines(*p, u); len(lines) > 0 {
 		p.Rules = append(p.Rules, rules.CloudNotJudged.Name)
 		c.hit(rules.CloudNotJudged, ruleHit{
-			object: c.originID(p.Origin), level: level, evidence: lines, about: p.Origin, held: c.permissionHeld(*p),
+			object: c.originID(p.Origin), level: level, evidence: rules.Said(lines...), claim: preview.Claim{Subject: p.Origin}, held: c.permissionHeld(*p),
 			known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
 		})
 	}
@@ -235,5 +235,6 @@ func (c *scan) judgeDeclared() {
 		return
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(clouds)), ", ")
-	c.hit(rules.CloudAccessUndeclared, ruleHit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not declare the permissions"})
+	claim := preview.Claim{Subject: "cloud access to " + names, Predicate: "the package does not declare the permissions"}
+	c.hit(rules.CloudAccessUndeclared, ruleHit{object: "cloud/access", evidence: rules.Said(lines...), claim: claim})
 }

@@ -17,10 +17,10 @@ import (
 // the release.
 func clusterRules() []entry {
 	return []entry{
-		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},
-		{Rule: rules.APIService, object: apiService},
-		{Rule: rules.PriorityClass, object: priorityClass},
-		{Rule: rules.VolumeHostPath, object: hostPathVolume},
+		{Rule: rules.WebhookOutsideCluster, object: texts(outsideWebhooks)},
+		{Rule: rules.APIService, object: texts(apiService)},
+		{Rule: rules.PriorityClass, object: texts(priorityClass)},
+		{Rule: rules.VolumeHostPath, object: texts(hostPathVolume)},
 		{Rule: rules.TokenOfForeignAccount, object: tokenSecret(false)},
 		{Rule: rules.TokenStored, object: tokenSecret(true)},
 	}
@@ -145,7 +145,7 @@ func controlsNode(text string) bool { return pods.NodePaths.Judge(text).Writable
 // tokenSecret returns a matcher for Secrets that the cluster fills with the token of a
 // ServiceAccount: of one in the plan if own is true, else of any other.
 func tokenSecret(own bool) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return texts(func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) || preview.String(o.Planned, "type") != "kubernetes.io/service-account-token" {
 			return None, nil
 		}
@@ -154,5 +154,5 @@ func tokenSecret(own bool) objectMatch {
 			return None, nil
 		}
 		return None, []string{"a token of ServiceAccount " + o.Namespace + "/" + account}
-	}
+	})
 }

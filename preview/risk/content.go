@@ -2,13 +2,13 @@ package risk
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // judgeContent finds pods, roles, bindings and manifests in the fields of other
@@ -27,7 +27,7 @@ func (c *scan) judgeContent() {
 		}
 		items, unread := finder.Find(o.Planned)
 		if len(unread) > 0 {
-			hit := c.carriedHit(o, prefixLines(o.ID, unread))
+			hit := c.carriedHit(o, said(o.ID, unread))
 			hit.severity = preview.NotKnown
 			c.hit(rules.ContentUnread, hit)
 		}
@@ -50,7 +50,7 @@ func handsOver(o *preview.Object) bool {
 	return o.Is(preview.KindSecret) && preview.String(o.Planned, "type") == "addons.cluster.x-k8s.io/resource-set"
 }
 
-func (c *scan) carriedHit(o *preview.Object, evidence []string) ruleHit {
+func (c *scan) carriedHit(o *preview.Object, evidence []preview.Piece) ruleHit {
 	return ruleHit{object: o.ID, evidence: evidence, narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o)}
 }
 
@@ -76,10 +76,13 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 		}
 		hit := c.carriedHit(carrier, nil)
 		hit.level, hit.cases = min(m.level, most), m.cases
-		hit.title = preview.IDLabel(carrier.ID) + ": its content " + m.rule.Worded(m.cases).Title
-		for _, line := range m.lines {
-			line = strings.TrimPrefix(line, m.Object+": ")
-			hit.evidence = append(hit.evidence, carrier.ID+": at "+cmp.Or(preview.EvidenceName(place.path), ".")+": "+line)
+		hit.claim = preview.Claim{Subject: preview.IDLabel(carrier.ID), Predicate: "its content " + m.rule.Worded(m.cases).Title}
+		for _, piece := range m.lines {
+			if piece.Object != "" && piece.Object != m.Object {
+				piece = preview.Piece{What: words.Piece(piece)} // of another object in the content
+			}
+			piece.Object, piece.At = carrier.ID, cmp.Or(preview.EvidenceName(place.path), ".")
+			hit.evidence = append(hit.evidence, piece)
 		}
 		c.hit(m.rule, hit)
 	}

@@ -41,19 +41,20 @@ func (c *scan) judgeCredentialsMode() {
 	if !known {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
 			c.hit(rules.CloudCredentialsMode.WithReason(), ruleHit{
-				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
-				evidence: []string{"CloudCredential cluster may not be read; in mode passthrough it would hand out its whole credential"},
+				object: id, level: Notice, claim: preview.Claim{Predicate: "how the cluster serves CredentialsRequests may not be read"},
+				evidence: rules.Said("CloudCredential cluster may not be read", "in mode passthrough it would hand out its whole credential"),
 			})
 		}
 		return
 	}
-	h := ruleHit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode)}
+	h := ruleHit{object: id, level: Notice, claim: preview.Claim{Predicate: "the mode of credentials is " + modeName(mode)}}
 	rule := rules.CloudCredentialsMode.WithReason()
 	for _, request := range requests {
 		whole, what := request.served(mode)
-		h.evidence = append(h.evidence, fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what))
+		text := fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what)
+		h.evidence = append(h.evidence, preview.Piece{What: text})
 		if whole {
-			rule, h.level, h.title = rules.CloudCredentialsMode, High, "" // that of the rule
+			rule, h.level, h.claim = rules.CloudCredentialsMode, High, preview.Claim{} // that of the rule
 		}
 	}
 	c.hit(rule, h)

@@ -41,7 +41,7 @@ var orderLevels = map[string]Level{"critical": Critical, "high": High, "medium":
 // orderMatch returns a matcher for objects whose kind, annotations or labels make a
 // controller do something with one of the effects.
 func orderMatch(effects []deputy.Effect) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return texts(func(c *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil {
 			return None, nil
 		}
@@ -55,7 +55,7 @@ func orderMatch(effects []deputy.Effect) objectMatch {
 			}
 		}
 		return worst, lines
-	}
+	})
 }
 
 // objectOrders are the orders of one object, which the rules of all effects ask for.
@@ -201,7 +201,7 @@ func (c *scan) judgeUnknownKinds() {
 			first[kind] = o.ID
 			acts = c.gains.actsOn(ref.Group(), ref.Kind, deputy.PluralOf(ref.Group(), ref.Kind))
 		}
-		hit := c.carriedHit(o, append([]string{o.ID}, acts...))
+		hit := c.carriedHit(o, rules.Said(append([]string{o.ID}, acts...)...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
 		if holdsNumbersAlone(o.Planned) {
 			hit.severity = preview.Warning
@@ -262,9 +262,9 @@ func (c *scan) judgeKindsOfOthers() {
 		if first[group] == "" {
 			first[group] = o.ID
 		}
-		hit := c.carriedHit(o, []string{o.ID})
+		hit := c.carriedHit(o, rules.Said(o.ID))
 		if hit.object, hit.level = first[group], High; fieldsOf(o.Planned) < fewestFields {
-			hit.level, hit.evidence = Critical, []string{o.ID + ": its schema keeps next to no field"}
+			hit.level, hit.evidence = Critical, []preview.Piece{{Object: o.ID, What: "its schema keeps next to no field"}}
 		}
 		c.hit(rules.CRDOfOthers, hit)
 	}
@@ -341,9 +341,9 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		if len(part.resources) == 0 {
 			continue
 		}
-		lines := []string{line(g, part)}
+		evidence := []preview.Piece{rightPiece(g, part)}
 		for _, resource := range part.resources {
-			lines = append(lines, c.gains.actsOn(group, resource, resource)...)
+			evidence = append(evidence, rules.Said(c.gains.actsOn(group, resource, resource)...)...)
 		}
 		severity := preview.NotKnown
 		if g.Scope == preview.ScopeNamespace {
@@ -354,7 +354,7 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 			}
 		}
 		c.hit(rules.RBACUnknownKind, ruleHit{
-			object: group + "/*/-/*", about: "API group " + group, evidence: lines, severity: severity,
+			object: group + "/*/-/*", claim: preview.Claim{Subject: "API group " + group}, evidence: evidence, severity: severity,
 			narrow: g.Scope != preview.ScopeCluster, known: isUnchanged(g), held: g.Change == preview.GrantSame,
 		})
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // waysPrefix begins the ids of reads that say which accounts the search for escalation
@@ -26,35 +26,34 @@ func EscalationReadID(what string) string { return waysPrefix + what }
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
-			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", title: "not all accounts and bindings of the cluster were read", evidence: []string{what}})
+			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", claim: notAllRead, evidence: rules.Said(what)})
 		}
 	}
 	if c.unfinished > 0 {
 		c.hit(rules.AccessReachUnread, ruleHit{
-			object: "cluster/accounts", title: "not all accounts and bindings of the cluster were read",
-			evidence: []string{fmt.Sprintf("the search ended at its limit for %d ServiceAccounts of the plan", c.unfinished)},
+			object: "cluster/accounts", claim: notAllRead,
+			evidence: rules.Said(fmt.Sprintf("the search ended at its limit for %d ServiceAccounts of the plan", c.unfinished)),
 		})
 	}
 }
 
 // reaches matches ServiceAccounts that have an escalation path, with the path as
 // evidence.
-func reaches(c *scan, o *preview.Object) (Level, []string) {
+func reaches(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	level, text, _ := c.path(accountOf(o)[0])
-	if text == "" {
+	level, path, _ := c.path(accountOf(o)[0])
+	if path == nil {
 		return None, nil
 	}
-	return level, []string{text}
+	return level, []preview.Piece{{Path: path}}
 }
 
-// path returns the escalation path of a subject as text; empty where the subject has
-// none. Every path leads to the whole cluster, every Secret or the nodes, or else to an
+// path returns the escalation path of a subject; nil where the subject has none. Every path leads to the whole cluster, every Secret or the nodes, or else to an
 // account, which is returned too, with permissions that are Critical. So is the path;
 // the level is None where another finding about the subject is Critical already.
-func (c *scan) path(of preview.Subject) (level Level, text string, to preview.Subject) {
+func (c *scan) path(of preview.Subject) (level Level, path *preview.EvidencePath, to preview.Subject) {
 	way, amount := c.graph().Path(of), c.graph().Amount(of)
 	if amount.Unfinished {
 		c.unfinished++
@@ -64,15 +63,15 @@ func (c *scan) path(of preview.Subject) (level Level, text string, to preview.Su
 	}
 	switch {
 	case len(way.Steps) > 0:
-		return level, strings.Join(way.Steps, ", which "), to
+		return level, &preview.EvidencePath{Kind: preview.PathThrough, Steps: way.Steps}, to
 	case amount.Own && level == Critical && len(amount.Path.Steps) > 0:
-		return level, ownPath + strings.Join(amount.Path.Steps, ", and "), to
+		return level, &preview.EvidencePath{Kind: preview.PathOwn, Steps: amount.Path.Steps}, to
 	}
 	if amount.Extent.Severe() {
-		return None, "", to
+		return None, nil, to
 	}
-	gained, text, to := c.gains.from(of)
-	return min(level, gained), text, to
+	gained, path, to := c.gains.from(of)
+	return min(level, gained), path, to
 }
 
 // judgeTogether makes a finding of rights that only several subjects of the plan have
@@ -93,28 +92,22 @@ func (c *scan) judgeTogether() {
 		return
 	}
 	amount, gained := c.graph().Together(accounts)
-	from, steps := amount.Path.From, strings.Join(amount.Path.Steps, ", and ")
+	path := preview.EvidencePath{From: amount.Path.From, Steps: amount.Path.Steps}
 	if !amount.Extent.Severe() {
-		from, steps = c.gains.together(gained)
+		path = c.gains.together(gained)
 	}
-	if len(from) < 2 {
+	if len(path.From) < 2 {
 		return
 	}
-	slices.SortFunc(from, preview.CompareSubjects)
-	names := make([]string, 0, len(from))
-	for _, subject := range from {
-		names = append(names, subjectName(subject))
-	}
-	lines := []string{togetherPath + wording.Series(names, "and") + ": " + steps}
-	at := slices.IndexFunc(c.held.grants[from[0]], isOfPlan)
+	path.Kind = preview.PathTogether
+	slices.SortFunc(path.From, preview.CompareSubjects)
+	evidence := []preview.Piece{{Path: &path}}
+	at := slices.IndexFunc(c.held.grants[path.From[0]], isOfPlan)
 	c.hit(rules.AccessReach, ruleHit{
-		object: c.roleID(c.held.grants[from[0]][at]), about: wording.Series(names, "and"), level: Critical,
-		subjects: from, evidence: lines, cases: lineCases(rules.AccessReach, lines),
+		object: c.roleID(c.held.grants[path.From[0]][at]), claim: preview.Claim{Subject: words.Subjects(path.From)}, level: Critical,
+		subjects: path.From, evidence: evidence, cases: casesOf(rules.AccessReach, evidence),
 	})
 }
-
-// togetherPath begins the evidence of a path that needs rights of several accounts.
-const togetherPath = "together "
 
 // judgeBoundSubjects makes findings of the escalation paths that the plan gives to
 // subjects which it binds to roles and does not create: users, groups and accounts. A
@@ -134,13 +127,14 @@ func (c *scan) judgeBoundSubjects() {
 		if at < 0 {
 			continue
 		}
-		level, text, to := c.path(subject)
-		if text == "" || !c.gains.byPlan(before(), subject, to) {
+		level, path, to := c.path(subject)
+		if path == nil || !c.gains.byPlan(before(), subject, to) {
 			continue
 		}
+		evidence := []preview.Piece{{Subject: &subject, Path: path}}
 		c.hit(rules.AccessReach, ruleHit{
-			object: c.roleID(grants[at]), about: subject.Kind + " " + subject.Name, level: level, subjects: []preview.Subject{subject},
-			evidence: []string{strings.TrimSpace(subject.Kind+" "+strings.TrimPrefix(subject.Namespace+"/"+subject.Name, "/")) + ": " + text}, cases: lineCases(rules.AccessReach, []string{text}),
+			object: c.roleID(grants[at]), claim: preview.Claim{Subject: subject.Kind + " " + subject.Name}, level: level, subjects: []preview.Subject{subject},
+			evidence: evidence, cases: casesOf(rules.AccessReach, evidence),
 		})
 	}
 }
@@ -151,9 +145,8 @@ func isOfPlan(g preview.Grant) bool {
 	return !g.Held && (g.Change == preview.GrantNew || g.Change == preview.GrantWidened)
 }
 
-// ownPath begins the evidence of an escalation path that uses the subject's own rights
-// only, and no other account.
-const ownPath = "by its own permissions: "
+// notAllRead is the claim of findings about what the search for escalation paths left out.
+var notAllRead = preview.Claim{Predicate: "not all accounts and bindings of the cluster were read"}
 
 // graph returns the graph of accounts that can act as one another. It is built at the
 // first call.

@@ -13,9 +13,9 @@ import (
 // preview/risk/field judges, and about changes of fields that weaken a protection.
 func fieldRules() []entry {
 	return []entry{
-		{Rule: rules.FieldNotJudged, object: func(_ *scan, o *preview.Object) (Level, []string) { return None, field.Unknown(o.Planned) }},
-		{Rule: rules.ProtectionWeakened, object: weakened},
-		{Rule: rules.PodForeignSecret, object: foreignSecrets},
+		{Rule: rules.FieldNotJudged, object: texts(func(_ *scan, o *preview.Object) (Level, []string) { return None, field.Unknown(o.Planned) })},
+		{Rule: rules.ProtectionWeakened, object: texts(weakened)},
+		{Rule: rules.PodForeignSecret, object: texts(foreignSecrets)},
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 const all = "*"
@@ -202,8 +202,8 @@ func (c *scan) judgeGrants() {
 		}
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
-			object: c.roleID(m.grant), about: m.grant.Subject.Kind + " " + m.grant.Subject.Name, where: m.where(), cases: c.grantCases(m),
-			evidence: slices.Concat([]string{line(m.grant, m.part)}, held.extraEvidence(m), c.kinds.deputyLines(m), m.leadsTo()),
+			object: c.roleID(m.grant), claim: m.claim(), cases: c.grantCases(m),
+			evidence: slices.Concat([]preview.Piece{rightPiece(m.grant, m.part)}, held.extraEvidence(m), rules.Said(c.kinds.deputyLines(m)...), rules.Said(m.leadsTo()...)),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
 			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
@@ -297,17 +297,14 @@ func (c *scan) roleID(g preview.Grant) string {
 	return access.ViaRef(via[0]).ID()
 }
 
-// where returns the last words of a finding's title, " in every namespace" or " in
-// namespace X"; empty for cluster-scoped resources. The title has no role, as generated
-// names of roles say nothing.
-func (m match) where() string {
-	switch {
-	case m.rule.grant.clusterOnly || m.rule.grant.anywhere && m.grant.Scope == preview.ScopeCluster:
-		return ""
-	case m.grant.Scope == preview.ScopeCluster:
-		return " in every namespace"
+// claim returns the subject of a match and where its right holds, which says nothing for
+// cluster-scoped resources. It has no role, as generated names of roles say nothing.
+func (m match) claim() preview.Claim {
+	claim := preview.Claim{Subject: m.grant.Subject.Kind + " " + m.grant.Subject.Name}
+	if !m.rule.grant.clusterOnly && (!m.rule.grant.anywhere || m.grant.Scope != preview.ScopeCluster) {
+		claim.Scope, claim.Namespace = m.grant.Scope, m.grant.Namespace
 	}
-	return " in namespace " + m.grant.Namespace
+	return claim
 }
 
 // grantCases returns the indexes of the cases of a rule that a match is about, and
@@ -339,67 +336,25 @@ func (c *scan) grantCases(m match) map[int]bool {
 const noCase = -1
 
 // subjectName returns a subject as evidence has it: "ServiceAccount NAMESPACE/NAME".
-func subjectName(s preview.Subject) string {
-	name := s.Name
-	if s.Namespace != "" {
-		name = s.Namespace + "/" + s.Name
-	}
-	return s.Kind + " " + preview.EvidenceName(name)
+func subjectName(s preview.Subject) string { return words.Subject(s) }
+
+// rightPiece returns the matched part of a grant as a piece of evidence. Names of roles are
+// left out, as they may be generated.
+func rightPiece(g preview.Grant, part shape) preview.Piece {
+	right := matchedRight(g, part)
+	return preview.Piece{Subject: &g.Subject, Scope: g.Scope, Namespace: g.Namespace, Right: &right}
 }
 
-// line returns a grant as a line of evidence: subject, scope, verbs, resources, API
-// groups and names, of the matched part only. Names of roles are left out, as they may
-// be generated.
-func line(g preview.Grant, part shape) string {
-	subject := subjectName(g.Subject)
-	return subject + " " + scopeText(g.Scope, g.Namespace) + ": " + permission(g, part)
-}
-
-// scopeText returns the scope of a grant as evidence has it: "cluster-wide" or "in
-// namespace X".
-func scopeText(scope, namespace string) string {
-	if scope == preview.ScopeNamespace {
-		return "in namespace " + namespace
-	}
-	return "cluster-wide"
-}
-
-// permission returns the matched part of a grant, without subject and scope, in the
-// words of kubectl: "get, list on secrets named a".
-func permission(g preview.Grant, part shape) string {
-	text := listed(part.verbs, "all verbs")
-	if len(part.special) > 0 {
-		text += " (" + wording.Series(part.special, "and") + " included)"
-	}
+func matchedRight(g preview.Grant, part shape) preview.MatchedRight {
+	right := preview.MatchedRight{Verbs: part.verbs, Special: part.special, ResourceNames: g.ResourceNames}
 	if len(part.resources) > 0 {
-		text += " on " + listed(part.resources, "all resources") + inGroups(part.groups)
+		right.Resources, right.APIGroups = part.resources, part.groups
+	} else {
+		right.NonResourceURLs = g.NonResourceURLs
 	}
-	if len(part.resources) == 0 && len(g.NonResourceURLs) > 0 {
-		text += " on " + listed(g.NonResourceURLs, "all non-resource URLs")
-	}
-	if len(g.ResourceNames) > 0 {
-		text += " named " + preview.EvidenceName(strings.Join(g.ResourceNames, ","))
-	}
-	return text
+	return right
 }
 
-// listed returns the words separated by commas, or the text wildcard if "*" is among
-// them.
-func listed(words []string, wildcard string) string {
-	if slices.Contains(words, all) {
-		return wildcard
-	}
-	return strings.Join(words, ", ")
-}
-
-// inGroups returns API groups as " in GROUP, GROUP"; empty for the core group alone,
-// which kubectl does not name either.
-func inGroups(groups []string) string {
-	if slices.Equal(groups, []string{""}) {
-		return ""
-	}
-	if slices.Contains(groups, all) {
-		return " in all API groups"
-	}
-	return " in " + strings.Join(wording.CoreNamed(groups), ", ")
-}
+// permission returns the matched part of a grant in the words of kubectl, without subject
+// and scope.
+func permission(g preview.Grant, part shape) string { return words.Right(matchedRight(g, part)) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -306,10 +307,10 @@ func TestUnknowns(t *testing.T) {
 
 func TestFindingsMadeElsewhere(t *testing.T) {
 	made := func(rule, object, evidence string) preview.Finding {
-		return preview.Finding{
+		return findingtest.Worded(preview.Finding{
 			ID: rule + "/" + object, Rule: rule, Object: object, Severity: preview.Critical, Evidence: evidence,
 			Fingerprint: preview.FindingFingerprint(rule, evidence),
-		}
+		})
 	}
 	const hook = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/w"
 	plan := planOf(t, webhook("Validating", "clientConfig: {service: {name: s}}, failurePolicy: Ignore"))
@@ -440,16 +441,16 @@ func TestStaticCredentialsBesideTokens(t *testing.T) {
 }
 
 func TestEvidenceIsBounded(t *testing.T) {
-	var lines []string
+	var pieces []preview.Piece
 	for i := range 200 {
-		lines = append(lines, strings.Repeat("x", i*100))
+		pieces = append(pieces, preview.Piece{What: strings.Repeat("x", i*100)})
 	}
-	long := evidence(lines)
-	if len(long) > len(lines)*(maxLine+200) {
+	long := preview.EvidenceText(evidence(pieces))
+	if len(long) > len(pieces)*(maxLine+200) {
 		t.Errorf("%d bytes of evidence", len(long))
 	}
-	lines[199] += "y"
-	if evidence(lines) == long {
+	pieces[199].What += "y"
+	if preview.EvidenceText(evidence(pieces)) == long {
 		t.Error("what is not spelled out does not move the evidence")
 	}
 }

@@ -19,7 +19,7 @@ var injectors = []string{
 // where an account of the plan may set every one of them later.
 func (c *scan) judgeMissingCAs() {
 	first, count, filled := map[string]*preview.Object{}, map[string]int{}, map[string]bool{}
-	lines := map[string][]string{}
+	lines := map[string][]preview.Piece{}
 	narrow := map[string]bool{}
 	for i := range c.plan.Objects {
 		o := &c.plan.Objects[i]
@@ -34,12 +34,12 @@ func (c *scan) judgeMissingCAs() {
 		count[o.Package]++
 		filled[o.Package] = filled[o.Package] && by
 		narrow[o.Package] = narrow[o.Package] && c.untouched(o)
-		lines[o.Package] = append(lines[o.Package], prefixLines(o.ID, missing)...)
+		lines[o.Package] = append(lines[o.Package], said(o.ID, missing)...)
 	}
 	for pkg, o := range first {
 		hit := ruleHit{object: o.ID, evidence: lines[pkg], known: narrow[pkg], held: narrow[pkg]}
 		if n := count[pkg]; n > 1 {
-			hit.title = fmt.Sprintf("%s and %d more: %s", preview.IDLabel(o.ID), n-1, rules.WebhookWithoutCA.Title)
+			hit.claim.Subject = fmt.Sprintf("%s and %d more", preview.IDLabel(o.ID), n-1)
 		}
 		if filled[pkg] {
 			hit.level = Low

@@ -12,7 +12,7 @@ import (
 // openServer matches workloads with a server that asks for no login, where a Service of
 // the plan or of the cluster leads to it: Critical for a server that runs code where the Service, or a
 // route to it, is reached from outside of the cluster.
-func openServer(c *scan, o *preview.Object) (Level, []string) {
+func openServer(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	pod, meta := preview.PodTemplate(o.Planned)
 	if pod == nil {
 		return None, nil
@@ -28,7 +28,7 @@ func openServer(c *scan, o *preview.Object) (Level, []string) {
 	if by == "" {
 		return None, nil
 	}
-	level, lines := None, []string(nil)
+	level, evidence := None, []preview.Piece(nil)
 	for _, s := range servers {
 		at := Medium
 		switch {
@@ -37,9 +37,11 @@ func openServer(c *scan, o *preview.Object) (Level, []string) {
 		case s.RunsCode || outside:
 			at = High
 		}
-		level, lines = max(level, at), append(lines, "container "+preview.EvidenceName(s.Container)+": "+preview.EvidenceName(s.By)+": it "+s.Does+", reached by "+by)
+		level, evidence = max(level, at), append(evidence, preview.Piece{
+			Item: &preview.Item{Kind: "container", Name: preview.EvidenceName(s.Container)}, What: preview.EvidenceName(s.By) + ": it " + s.Does + ", reached by " + by,
+		})
 	}
-	return level, lines
+	return level, evidence
 }
 
 func hasHostPort(container map[string]any) bool {

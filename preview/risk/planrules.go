@@ -14,14 +14,14 @@ func planRules() []entry {
 		{Rule: rules.ObjectBlocked, object: forAction(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
 			return Critical, c.blockedBy(o)
 		})},
-		{Rule: rules.FieldConflict, object: conflicts},
-		{Rule: rules.HotFixOverwritten, object: takenBackFields},
+		{Rule: rules.FieldConflict, object: texts(conflicts)},
+		{Rule: rules.HotFixOverwritten, object: texts(takenBackFields)},
 		{Rule: rules.ObjectReplaced, object: forAction(preview.ActionReplace, replaced)},
 		{Rule: rules.ReplicasReset, object: forAction(preview.ActionUpdate, replicasReset)},
 		{Rule: rules.ObjectDeleted, object: forAction(preview.ActionDelete, deleted)},
 		{Rule: rules.ObjectKept, object: forAction(preview.ActionKeep, keptByPolicy)},
 		{Rule: rules.ObjectAdopted, object: forAction(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
-		{Rule: rules.HostileText, object: hostileText},
+		{Rule: rules.HostileText, object: texts(hostileText)},
 	}
 }
 
@@ -34,7 +34,7 @@ func (c *scan) blockedBy(o *preview.Object) string {
 }
 
 func forAction(action preview.Action, judge func(c *scan, o *preview.Object) (Level, string)) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		if o.Action != action {
 			return None, nil
 		}
@@ -42,7 +42,7 @@ func forAction(action preview.Action, judge func(c *scan, o *preview.Object) (Le
 		if text == "" {
 			return None, nil
 		}
-		return level, []string{text}
+		return level, rules.Said(text)
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *scan) judgePlatforms() {
 	}
 	slices.Sort(nodes)
 	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
-		c.hit(rules.NodesUnread, ruleHit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
+		c.hit(rules.NodesUnread, ruleHit{object: "cluster/nodes", claim: preview.Claim{Predicate: "the nodes may not be listed"}, evidence: rules.Said("nodes may not be listed")})
 	}
 	if len(images) == 0 || len(nodes) == 0 {
 		return
@@ -64,7 +64,7 @@ func (c *scan) judgePlatforms() {
 			level, lines := pods.UnsupportedNodes(pod, images, nodes)
 			if len(lines) > 0 {
 				c.hit(rules.ImagePlatform, ruleHit{
-					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), narrow: true,
+					object: o.ID, level: level, evidence: said(o.ID, lines), narrow: true,
 					known: o.Action == preview.ActionUnchanged, held: c.untouched(o),
 				})
 			}

@@ -73,7 +73,7 @@ func imageRules() []entry {
 		{Rule: rules.ImageByTag, object: containerMatch(imageByTag)},
 		{Rule: rules.ImageMoved, object: imageMoved},
 		{Rule: rules.ImagePullAlways, object: containerMatch(pullAlways)},
-		{Rule: rules.ImageNotListed, object: imageNotListed},
+		{Rule: rules.ImageNotListed, object: texts(imageNotListed)},
 		{Rule: rules.ImageVariableByTag, object: containerMatch(relatedByTag)},
 		{Rule: rules.PodSharedToken, object: podMatch(tokenForAll)},
 	}
@@ -136,7 +136,7 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 
 // imageMoved matches pods with an image, named by tag and digest, whose digest differs
 // from that of the live object's image with the same tag.
-func imageMoved(c *scan, o *preview.Object) (Level, []string) {
+func imageMoved(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	was, _ := preview.PodTemplate(o.LiveBody)
 	if pod == nil || was == nil || !c.plan.Member(o) {
@@ -148,13 +148,13 @@ func imageMoved(c *scan, o *preview.Object) (Level, []string) {
 			before[name] = digest
 		}
 	}
-	var lines []string
+	var evidence []preview.Piece
 	for image := range preview.PodImages(pod) {
 		name, digest, ok := strings.Cut(image, "@")
 		tagged := strings.LastIndexByte(name, ':') > strings.LastIndexByte(name, '/')
 		if old := before[name]; ok && tagged && old != "" && old != digest {
-			lines = append(lines, name+" was "+old+" and is "+digest)
+			evidence = append(evidence, preview.Piece{Item: &preview.Item{Name: image}, What: name + " was " + old + " and is " + digest})
 		}
 	}
-	return None, lines
+	return None, evidence
 }

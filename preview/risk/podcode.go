@@ -27,36 +27,36 @@ func codeRules() []entry {
 const maxCodeLines = 15
 
 func podCode(families ...code.Family) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		return None, ofFamilies(c.codeReader().Pod(o), families)
 	}
 }
 
 func scriptCode(families ...code.Family) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		return None, ofFamilies(c.codeReader().Scripts(o), families)
 	}
 }
 
-func ofFamilies(all []scripts.Line, families []code.Family) []string {
-	var lines []string
+func ofFamilies(all []scripts.Line, families []code.Family) []preview.Piece {
+	var found []preview.Piece
 	more := 0
 	for _, line := range all {
 		for _, family := range families {
 			if line.Family != family {
 				continue
 			}
-			if len(lines) < maxCodeLines {
-				lines = append(lines, line.Text)
+			if len(found) < maxCodeLines {
+				found = append(found, preview.Piece{Item: line.Item, What: line.Text})
 			} else {
 				more++
 			}
 		}
 	}
 	if more > 0 {
-		lines = append(lines, "and "+strconv.Itoa(more)+" more")
+		found = append(found, preview.Piece{What: "and " + strconv.Itoa(more) + " more"})
 	}
-	return lines
+	return found
 }
 
 func (c *scan) codeReader() *scripts.Reader {
@@ -73,6 +73,6 @@ func (c *scan) judgeCodeBudget() {
 		return
 	}
 	c.hit(rules.ContentUnread, ruleHit{
-		object: "package/" + c.plan.Release.Name, evidence: []string{"texts of more than the size that is read for code"}, severity: preview.NotKnown,
+		object: "package/" + c.plan.Release.Name, evidence: rules.Said("texts of more than the size that is read for code"), severity: preview.NotKnown,
 	})
 }

@@ -34,8 +34,8 @@ func isolationRules() []entry {
 		{Rule: rules.PodHostProcess, object: containerMatch(hostProcess)},
 		{Rule: rules.PodTokenAudience, object: podMatch(foreignTokens)},
 		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
-		{Rule: rules.PodControlPlane, object: controlPlane},
-		{Rule: rules.PodPreempts, object: preempts},
+		{Rule: rules.PodControlPlane, object: texts(controlPlane)},
+		{Rule: rules.PodPreempts, object: texts(preempts)},
 		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
 	}
 }
@@ -43,32 +43,32 @@ func isolationRules() []entry {
 // podMatch returns a matcher that calls judge with the pod template of an object, and
 // does not match objects without one.
 func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
-	return func(_ *scan, o *preview.Object) (Level, []string) {
+	return texts(func(_ *scan, o *preview.Object) (Level, []string) {
 		pod, _ := preview.PodTemplate(o.Planned)
 		if pod == nil {
 			return None, nil
 		}
 		return judge(pod)
-	}
+	})
 }
 
 // containerMatch returns a matcher that calls judge with every container of an object's
-// pod template. The highest level counts, and every line of evidence begins with the
-// container's name.
+// pod template. The highest level counts, and every piece of evidence names the container.
 func containerMatch(judge func(pod, container map[string]any) (Level, []string)) objectMatch {
-	return podMatch(func(pod map[string]any) (Level, []string) {
-		worst, lines := None, []string(nil)
+	return func(_ *scan, o *preview.Object) (Level, []preview.Piece) {
+		pod, _ := preview.PodTemplate(o.Planned)
+		worst, evidence := None, []preview.Piece(nil)
 		for _, container := range cloud.Containers(pod) {
 			level, found := judge(pod, container)
 			for _, text := range found {
-				lines = append(lines, "container "+preview.String(container, "name")+": "+text)
+				evidence = append(evidence, preview.Piece{Item: &preview.Item{Kind: "container", Name: preview.String(container, "name")}, What: text})
 			}
 			if len(found) > 0 {
 				worst = max(worst, level)
 			}
 		}
-		return worst, lines
-	})
+		return worst, evidence
+	}
 }
 
 func privileged(_, container map[string]any) (Level, []string) {

@@ -16,7 +16,7 @@ import (
 // as.
 func podIdentityRules() []entry {
 	return []entry{
-		{Rule: rules.PodForeignAccount, object: foreignAccount},
+		{Rule: rules.PodForeignAccount, object: texts(foreignAccount)},
 		{Rule: rules.PodGroups, object: containerMatch(nodeGroups)},
 		{Rule: rules.PodWindowsAccount, object: containerMatch(windowsAccount)},
 		{Rule: rules.PodLongToken, object: podMatch(longTokens)},

@@ -19,8 +19,8 @@ func placementRules() []entry {
 		{Rule: rules.PodScheduler, object: podMatch(otherScheduler)},
 		{Rule: rules.PodRuntimeClass, object: podMatch(runtimeClass)},
 		{Rule: rules.PodRepels, object: podMatch(repels)},
-		{Rule: rules.PodFlood, object: flood},
-		{Rule: rules.PodAnnotations, object: runtimeAnnotations},
+		{Rule: rules.PodFlood, object: texts(flood)},
+		{Rule: rules.PodAnnotations, object: texts(runtimeAnnotations)},
 	}
 }
 
@@ -217,7 +217,7 @@ func unconfinedAnnotations(o *preview.Object) []string {
 
 // unconfinedPod matches pods whose AppArmor, seccomp or SELinux profile is switched off
 // or changed, by fields of containers or by annotations.
-func unconfinedPod(c *scan, o *preview.Object) (Level, []string) {
-	level, lines := containerMatch(unconfined)(c, o)
-	return level, append(lines, unconfinedAnnotations(o)...)
+func unconfinedPod(c *scan, o *preview.Object) (Level, []preview.Piece) {
+	level, evidence := containerMatch(unconfined)(c, o)
+	return level, append(evidence, rules.Said(unconfinedAnnotations(o)...)...)
 }

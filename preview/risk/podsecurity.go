@@ -19,7 +19,7 @@ import (
 // surroundingRules returns the rule about Namespaces whose Pod Security level the plan
 // lowers.
 func surroundingRules() []entry {
-	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxesLevel}}
+	return []entry{{Rule: rules.PodSecurityRelaxed, object: texts(relaxesLevel)}}
 }
 
 // relaxesLevel matches Namespaces whose enforced Pod Security level the plan lowers,
@@ -100,7 +100,7 @@ func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[s
 		return
 	}
 	c.hit(rule, ruleHit{
-		object: namespaceID(namespace), title: title, evidence: slices.Collect(maps.Values(lines)),
+		object: namespaceID(namespace), claim: preview.Claim{Predicate: title}, evidence: rules.Said(slices.Collect(maps.Values(lines))...),
 		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))), held: c.unchanged(slices.Collect(maps.Keys(lines))),
 	})
 }

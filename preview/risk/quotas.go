@@ -38,12 +38,12 @@ func (c *scan) judgeQuotas() {
 	workloads := c.around.workloads
 	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
 		if lines := unread[namespace]; len(lines) > 0 {
-			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: prefixLines(namespaceID(namespace), lines), narrow: true})
+			c.hit(rules.QuotaUnread, ruleHit{object: namespaceID(namespace), evidence: said(namespaceID(namespace), lines), narrow: true})
 		}
 		if lines := quota.Misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
 			c.hit(rules.QuotaRefused, ruleHit{
-				object: namespaceID(namespace), evidence: lines, narrow: true,
-				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
+				object: namespaceID(namespace), evidence: rules.Said(lines...), narrow: true,
+				claim: preview.Claim{Predicate: "the pods of the plan do not fit in the quota or limits of namespace " + namespace},
 			})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // gains says what accounts can do that is Critical, and so what others gain that can act
@@ -39,7 +40,7 @@ func (n *gains) note(matches []match) {
 // text returns a match as the end of a sentence about its subject, such as "can write
 // objects that install software (create on applications in argoproj.io, cluster-wide)".
 func (n *gains) text(m match) string {
-	where := ", " + scopeText(m.grant.Scope, m.grant.Namespace)
+	where := ", " + words.Extent(m.grant.Scope, m.grant.Namespace)
 	return m.rule.Worded(n.c.grantCases(m)).Title + " (" + permission(m.grant, m.part) + where + ")"
 }
 
@@ -65,9 +66,8 @@ func (n *gains) rulesOf(account preview.Subject) string {
 // from returns the first account that a subject can act as and that can do what is
 // Critical and the subject cannot, such as to order software or rights from controllers
 // of others; else, with level High, the first that can use SecurityContextConstraints.
-// The text is the way to it and what is gained; it is empty where there is no such
-// account.
-func (n *gains) from(of preview.Subject) (level Level, text string, account preview.Subject) {
+// The path is the way to it and what is gained; it is nil where there is no such account.
+func (n *gains) from(of preview.Subject) (level Level, path *preview.EvidencePath, account preview.Subject) {
 	gained := n.c.graph().Gained(of, n.rulesOf)
 	for _, by := range []struct {
 		level Level
@@ -75,30 +75,29 @@ func (n *gains) from(of preview.Subject) (level Level, text string, account prev
 	}{{Critical, n.powers}, {High, n.constraints}} {
 		for _, g := range gained {
 			if power, gains := by.set.Gain(of, g.Account); gains {
-				return by.level, strings.Join(append(g.Path().Steps, power), ", which "), g.Account
+				return by.level, &preview.EvidencePath{Kind: preview.PathThrough, Steps: append(g.Path().Steps, power)}, g.Account
 			}
 		}
 	}
-	return None, "", preview.Subject{}
+	return None, nil, preview.Subject{}
 }
 
 // together returns the first path by which the rights of several accounts lead to one
-// that can do what is Critical and that none of them reaches alone: the accounts whose
-// rights it begins with, and its steps with what is gained. There are none without such
-// a path.
-func (n *gains) together(gained []access.Gained) (from []preview.Subject, steps string) {
+// that can do what is Critical and that none of them reaches alone; empty without such a
+// path.
+func (n *gains) together(gained []access.Gained) preview.EvidencePath {
 	for _, g := range gained {
 		path := g.Path()
 		if len(path.From) < 2 || n.rulesOf(g.Account) == "" {
 			continue
 		}
 		power, more := n.powers.Gain(path.From[0], g.Account)
-		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, text, _ := n.from(s); return text != "" })
+		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, path, _ := n.from(s); return path != nil })
 		if more && !alone {
-			return path.From, strings.Join(path.Steps, ", and ") + ", which " + power
+			return preview.EvidencePath{From: path.From, Steps: path.Steps, Gains: power}
 		}
 	}
-	return nil, ""
+	return preview.EvidencePath{}
 }
 
 // byPlan reports whether the end of a subject's escalation path is new by the plan;

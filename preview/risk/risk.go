@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/hostile"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Input holds a plan and the state of the cluster that rules look at.
@@ -88,7 +89,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
 		c.hit(rules.Unknown, ruleHit{
-			object: u.Object, evidence: []string{u.Why}, cases: lineCases(rules.Unknown, []string{u.Why}), severity: preview.NotKnown,
+			object: u.Object, evidence: rules.Said(u.Why), cases: casesOf(rules.Unknown, rules.Said(cmp.Or(string(u.Reason), u.Why))), severity: preview.NotKnown,
 		})
 	}
 	c.extra(in.Extra)
@@ -98,12 +99,10 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 // ruleHit is one match of a rule; matches with the same rule and object are merged into
 // one finding.
 type ruleHit struct {
-	object   string // object id
-	title    string // empty: about, the rule's title and where are joined
-	about    string // first words of the title; empty: the object
-	where    string
-	cases    map[int]bool // indexes of the rule's cases that the evidence is about
-	evidence []string
+	object   string        // object id
+	claim    preview.Claim // without Predicate it gets the rule's title, without Subject the object
+	cases    map[int]bool  // indexes of the rule's cases that the evidence is about
+	evidence []preview.Piece
 	level    Level
 	severity preview.Severity // overrides level when not empty
 	subjects []preview.Subject
@@ -117,10 +116,9 @@ type ruleHit struct {
 type mergedFinding struct {
 	preview.Finding
 	rule          rules.Rule // empty for a finding of Input.Extra
-	about, where  string
 	cases         map[int]bool
 	level         Level
-	lines         []string
+	lines         []preview.Piece
 	narrow, known bool
 	fixed         bool // a finding of Input.Extra, with evidence to be left as it is
 }
@@ -133,14 +131,14 @@ func (c *scan) hit(rule rules.Rule, h ruleHit) {
 	m, ok := c.found[id]
 	if !ok {
 		m = &mergedFinding{
-			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Title: h.title},
-			rule:    rule, about: cmp.Or(h.about, preview.IDLabel(h.object)), where: h.where, cases: map[int]bool{}, narrow: true, known: true,
+			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Claim: h.claim},
+			rule:    rule, cases: map[int]bool{}, narrow: true, known: true,
 		}
 		m.Held = true
 		c.found[id] = m
 	}
 	if m.narrow && !h.narrow {
-		m.Title, m.about, m.where = cmp.Or(h.title, m.Title), cmp.Or(h.about, m.about), cmp.Or(h.where, m.where)
+		m.Claim = cmp.Or(h.claim, m.Claim)
 	}
 	maps.Copy(m.cases, h.cases)
 	m.addSubjects(h.subjects)
@@ -176,10 +174,10 @@ func (c *scan) extra(list []preview.Finding) {
 		m, ok := c.found[f.ID]
 		if !ok {
 			f.Held = c.idle[f.Object] != nil && c.untouched(c.idle[f.Object])
-			c.found[f.ID] = &mergedFinding{Finding: f, lines: []string{f.Evidence}, fixed: true}
+			c.found[f.ID] = &mergedFinding{Finding: f, lines: f.Pieces, fixed: true}
 			continue
 		}
-		m.lines, m.fixed = append(m.lines, f.Evidence), false
+		m.lines, m.fixed = append(slices.Clip(m.lines), f.Pieces...), false
 		if f.Severity.Rank() < m.Severity.Rank() {
 			m.Severity = f.Severity
 		}
@@ -191,8 +189,7 @@ func (c *scan) findings(in Input) []preview.Finding {
 	for _, m := range c.found {
 		m.word()
 		if !m.fixed {
-			m.Evidence = evidence(m.lines)
-			m.Fingerprint = preview.FindingFingerprint(m.Rule, m.Evidence)
+			m.SetEvidence(evidence(m.lines))
 		}
 		if in.Older.has(&m.Finding) {
 			m.AlsoIn = in.Older.Version
@@ -228,26 +225,36 @@ func (m *mergedFinding) word() {
 	}
 	rule := m.rule.Worded(m.cases)
 	m.Why = rule.Why
-	if m.Title == "" {
-		m.Title = m.about + ": " + rule.Title + m.where
+	if m.Claim.Predicate == "" {
+		m.Claim.Predicate, m.Claim.Subject = rule.Title, cmp.Or(m.Claim.Subject, preview.IDLabel(m.Object))
 	}
+	m.Title = words.Title(m.Claim)
 }
 
-// evidence joins lines, sorted by [preview.CompareEvidence] and without duplicates. A
-// line of more than maxLine bytes is cut and its hash is added.
-func evidence(lines []string) string {
-	lines = slices.Clone(lines)
-	for i, line := range lines {
-		lines[i] = preview.MaskText(lineBreaks.Replace(line))
-	}
-	slices.SortFunc(lines, preview.CompareEvidence)
-	lines = slices.Compact(lines)
-	for i, line := range lines {
-		if len(line) > maxLine {
-			lines[i] = strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
+// evidence returns pieces with their texts, sorted by [preview.ComparePieces] and without
+// duplicates. A text of more than maxLine bytes is cut and its hash is added.
+func evidence(pieces []preview.Piece) []preview.Piece {
+	out := make([]preview.Piece, len(pieces))
+	for i, piece := range pieces {
+		piece.What = preview.MaskText(lineBreaks.Replace(piece.What))
+		if piece.Text = lineBreaks.Replace(words.Piece(piece)); piece.What == "" {
+			piece.Text = preview.MaskText(piece.Text)
 		}
+		out[i] = piece
 	}
-	return strings.Join(lines, preview.EvidenceMark)
+	slices.SortStableFunc(out, preview.ComparePieces)
+	out = slices.CompactFunc(out, func(a, b preview.Piece) bool { return a.Text == b.Text })
+	for i := range out {
+		out[i].What, out[i].Text = cutLine(out[i].What), cutLine(out[i].Text)
+	}
+	return out
+}
+
+func cutLine(line string) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
 }
 
 // lineBreaks replaces line breaks by the character ␤, so that no text in evidence can

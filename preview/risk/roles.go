@@ -15,12 +15,12 @@ import (
 // by redefining built-in ones, or by aggregation.
 func roleObjectRules() []entry {
 	return []entry{
-		{Rule: rules.RoleRedefined, object: redefinesRole},
-		{Rule: rules.BindingRedefined, object: redefinesBinding},
+		{Rule: rules.RoleRedefined, object: texts(redefinesRole)},
+		{Rule: rules.BindingRedefined, object: texts(redefinesBinding)},
 		{Rule: rules.BindingOutside, object: bindingMatch(bindsOutside)},
-		{Rule: rules.AggregatedRole, object: aggregated},
-		{Rule: rules.AggregatedElsewhere, object: aggregatedElsewhere},
-		{Rule: rules.SecurityConstraints, object: securityConstraints},
+		{Rule: rules.AggregatedRole, object: texts(aggregated)},
+		{Rule: rules.AggregatedElsewhere, object: texts(aggregatedElsewhere)},
+		{Rule: rules.SecurityConstraints, object: texts(securityConstraints)},
 	}
 }
 
@@ -74,7 +74,7 @@ func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
 // bindsOutside matches bindings to users and groups that are not ServiceAccounts or
 // groups of ServiceAccounts: those of the identity provider, nodes and the control
 // plane.
-func bindsOutside(c *scan, o *preview.Object) (Level, []string) {
+func bindsOutside(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	level := None
 	found := subjects(o, func(s preview.Subject) bool {
 		if s.Kind == preview.SubjectServiceAccount {

@@ -31,8 +31,17 @@ type entry struct {
 }
 
 // objectMatch matches one object of the plan. It returns the level, None for that of
-// the rule, and the lines of evidence, none if the object does not match.
-type objectMatch func(c *scan, o *preview.Object) (Level, []string)
+// the rule, and the evidence, none if the object does not match. The object is left out of
+// the pieces.
+type objectMatch func(c *scan, o *preview.Object) (Level, []preview.Piece)
+
+// texts returns a matcher whose evidence is words.
+func texts(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
+		level, lines := judge(c, o)
+		return level, rules.Said(lines...)
+	}
+}
 
 // cloudMatch returns the level of one cloud permission, None if it does not match.
 type cloudMatch func(c *scan, p preview.CloudPermission) Level

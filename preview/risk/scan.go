@@ -159,35 +159,50 @@ func (c *scan) judgeObjects() {
 			if rule.object == nil {
 				continue
 			}
-			if level, lines := rule.object(c, o); len(lines) > 0 {
-				c.hit(rule.Rule, ruleHit{
-					object: o.ID, level: level, evidence: prefixLines(o.ID, lines), cases: lineCases(rule.Rule, lines),
-					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o), subjects: subjectsOf(o),
-				})
+			level, evidence := rule.object(c, o)
+			if len(evidence) == 0 {
+				continue
 			}
+			// The id of the object gives a finding of one object another fingerprint than
+			// that of the same finding of another.
+			for i := range evidence {
+				evidence[i].Object = o.ID
+			}
+			c.hit(rule.Rule, ruleHit{
+				object: o.ID, level: level, evidence: evidence, cases: casesOf(rule.Rule, evidence),
+				narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o), subjects: subjectsOf(o),
+			})
 		}
 	}
 }
 
-// lineCases returns the indexes of the cases of a rule about objects that the lines of
-// evidence are about, by how the lines begin; noCase for others.
-func lineCases(rule rules.Rule, lines []string) map[int]bool {
+// casesOf returns the indexes of the cases of a rule about objects that pieces of evidence
+// are about; noCase for others.
+func casesOf(rule rules.Rule, evidence []preview.Piece) map[int]bool {
 	found := map[int]bool{}
-	for _, line := range lines {
-		if strings.HasPrefix(line, "container ") {
-			_, line, _ = strings.Cut(line, ": ")
-		}
-		found[slices.IndexFunc(rule.Cases, func(of rules.Case) bool { return strings.HasPrefix(line, of.For) })] = true
+	for _, piece := range evidence {
+		found[slices.IndexFunc(rule.Cases, func(of rules.Case) bool { return isCase(of, piece) })] = true
 	}
 	return found
 }
 
-// prefixLines returns the lines with the object's id before each, so that a finding of
-// one object has another fingerprint than the same finding of another.
-func prefixLines(id string, lines []string) []string {
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		out[i] = id + ": " + line
+// isCase reports whether a piece is about a case: by the kind of its path, by its subject,
+// or by how the words begin that say what was seen.
+func isCase(of rules.Case, piece preview.Piece) bool {
+	switch {
+	case piece.Path != nil:
+		return of.For == piece.Path.Kind
+	case piece.Subject != nil:
+		return strings.HasPrefix(piece.Subject.Kind+" "+piece.Subject.Name+" ", of.For)
+	}
+	return strings.HasPrefix(piece.What, of.For)
+}
+
+// said returns pieces of evidence about an object that are words.
+func said(object string, lines []string) []preview.Piece {
+	out := rules.Said(lines...)
+	for i := range out {
+		out[i].Object = object
 	}
 	return out
 }

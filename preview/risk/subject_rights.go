@@ -19,14 +19,14 @@ type subjectRights struct {
 	readers map[string]bool // places where the subject reads Secrets
 	writers map[string]bool // places where the subject creates Secrets
 	crds    map[preview.Subject]bool
-	signers map[preview.Subject]bool // may sign for signers of Kubernetes
-	reached map[string]string        // subject and shape → line of evidence, empty if the subject lacks it
+	signers map[preview.Subject]bool  // may sign for signers of Kubernetes
+	reached map[string]*preview.Piece // subject and shape → evidence, nil if the subject lacks it
 }
 
 func newSubjectRights(grants []preview.Grant) *subjectRights {
 	h := &subjectRights{
 		grants: map[preview.Subject][]preview.Grant{}, admins: map[string]bool{}, readers: map[string]bool{},
-		writers: map[string]bool{}, crds: map[preview.Subject]bool{}, signers: map[preview.Subject]bool{}, reached: map[string]string{},
+		writers: map[string]bool{}, crds: map[preview.Subject]bool{}, signers: map[preview.Subject]bool{}, reached: map[string]*preview.Piece{},
 	}
 	made, signed := newShape("core", "secrets", "create"), newShape("certificates.k8s.io", "signers", "sign")
 	secrets, crds := newShape("core", "secrets", "get list"), newShape("apiextensions.k8s.io", "customresourcedefinitions", write)
@@ -110,39 +110,40 @@ func (s shape) everywhere(g preview.Grant) bool {
 // shapes, by any of its grants.
 func (h *subjectRights) reachAll(g preview.Grant, shapes []shape) bool {
 	for _, s := range shapes {
-		if _, ok := h.reach(g.Subject, s); !ok {
+		if h.reach(g.Subject, s) == nil {
 			return false
 		}
 	}
 	return true
 }
 
-func (h *subjectRights) reach(subject preview.Subject, s shape) (string, bool) {
+func (h *subjectRights) reach(subject preview.Subject, s shape) *preview.Piece {
 	key := subject.Kind + "\x00" + subject.Namespace + "\x00" + subject.Name + "\x00" + strings.Join(s.resources, ",")
-	text, looked := h.reached[key]
+	found, looked := h.reached[key]
 	if looked {
-		return text, text != ""
+		return found
 	}
 	for _, g := range h.grants[subject] {
 		if part, ok := s.cut(g); ok {
-			text = line(g, part)
+			piece := rightPiece(g, part)
+			found = &piece
 			break
 		}
 	}
-	h.reached[key] = text
-	return text, text != ""
+	h.reached[key] = found
+	return found
 }
 
-// extraEvidence returns a line for each further right that the rule of a match requires
+// extraEvidence returns a piece for each further right that the rule of a match requires
 // of the subject ([grantMatch.with]).
-func (h *subjectRights) extraEvidence(m match) []string {
-	var lines []string
+func (h *subjectRights) extraEvidence(m match) []preview.Piece {
+	var out []preview.Piece
 	for _, s := range m.rule.grant.with {
-		if text, ok := h.reach(m.grant.Subject, s); ok {
-			lines = append(lines, text)
+		if piece := h.reach(m.grant.Subject, s); piece != nil {
+			out = append(out, *piece)
 		}
 	}
-	return lines
+	return out
 }
 
 // combine makes matches Critical whose rights give a subject another account with

@@ -14,8 +14,8 @@ func webhookRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookFailClosedClusterWide, object: webhookMatch(failsClosed)},
 		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
-		{Rule: rules.CAChanged, object: changedCA},
-		{Rule: rules.ServiceExposed, object: exposedService},
+		{Rule: rules.CAChanged, object: texts(changedCA)},
+		{Rule: rules.ServiceExposed, object: texts(exposedService)},
 	}
 }
 
@@ -26,18 +26,23 @@ func isWebhook(o *preview.Object) bool {
 // webhookMatch returns a matcher that calls judge with every webhook of a
 // configuration. Each line of evidence begins with the webhook's name.
 func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []string) objectMatch {
-	return func(c *scan, o *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		if !isWebhook(o) {
 			return None, nil
 		}
-		var lines []string
+		var evidence []preview.Piece
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			for _, text := range judge(c, o, webhook) {
-				lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+text)
+				evidence = append(evidence, ofWebhook(webhook, text))
 			}
 		}
-		return None, lines
+		return None, evidence
 	}
+}
+
+// ofWebhook returns a piece of evidence about a webhook of a configuration.
+func ofWebhook(webhook map[string]any, what string) preview.Piece {
+	return preview.Piece{Item: &preview.Item{Kind: "webhook", Name: preview.String(webhook, "name")}, What: what}
 }
 
 // changedCA matches objects by whose change the API server trusts another CA for a server

@@ -17,13 +17,13 @@ import (
 // type alone, such as bootstrap tokens.
 func wellKnownRules() []entry {
 	return []entry{
-		{Rule: rules.WellKnownObject, object: wellKnownObject},
+		{Rule: rules.WellKnownObject, object: texts(wellKnownObject)},
 		{Rule: rules.SecretBootstrapToken, object: secretMatch(bootstrapToken)},
-		{Rule: rules.SecretOfTool, object: secretOfTool},
+		{Rule: rules.SecretOfTool, object: texts(secretOfTool)},
 		{Rule: rules.SecretInPackage, object: secretMatch(credentialInPackage)},
-		{Rule: rules.CRDInBuiltInGroup, object: definedInBuiltInGroup},
-		{Rule: rules.CRDConvertedElsewhere, object: convertedElsewhere},
-		{Rule: rules.CRDOfOthersConverted, object: convertsOthers},
+		{Rule: rules.CRDInBuiltInGroup, object: texts(definedInBuiltInGroup)},
+		{Rule: rules.CRDConvertedElsewhere, object: texts(convertedElsewhere)},
+		{Rule: rules.CRDOfOthersConverted, object: texts(convertsOthers)},
 	}
 }
 
@@ -49,12 +49,12 @@ func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
 // secretMatch returns a matcher that calls judge with the Secrets of the plan, and with
 // no other object.
 func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
-	return func(_ *scan, o *preview.Object) (Level, []string) {
+	return texts(func(_ *scan, o *preview.Object) (Level, []string) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) {
 			return None, nil
 		}
 		return judge(o)
-	}
+	})
 }
 
 // bootstrapToken matches bootstrap tokens in kube-system, by which any holder can join

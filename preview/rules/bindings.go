@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/kubectl-operator/kubectl-operator/preview"
+
 // Sentences that several rules in this file share.
 const (
 	alwaysWarning = "Always a warning."
@@ -90,10 +92,10 @@ var (
 	AccessReach = row(Rule{
 		Name: "access-reach", Ref: "RBAC-12", Level: High, Title: "has a privilege escalation path through another account",
 		Cases: []Case{{
-			For: "by its own permissions: ", Title: "has permissions that amount to control of nodes, every Secret or the cluster",
+			For: preview.PathOwn, Title: "has permissions that amount to control of nodes, every Secret or the cluster",
 			Why: "The permissions look limited, and lead to what the evidence says without another account.",
 		}, {
-			For: "together ", Title: "have permissions that together amount to control of nodes, every Secret or the cluster",
+			For: preview.PathTogether, Title: "have permissions that together amount to control of nodes, every Secret or the cluster",
 			Why: "None of them has all of these permissions, but one package chose them all, and runs the pods of its accounts.",
 		}},
 		Why:    "An attacker with this account can also use the permissions of the accounts on the path.",

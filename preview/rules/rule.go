@@ -2,7 +2,7 @@
 // severity, and every sentence about it, once. Code that finds something makes the
 // finding from the rule's variable,
 //
-//	rules.HelmRecordStays.Finding(o.ID, title, evidence)
+//	rules.HelmRecordStays.Finding(o.ID, claim, pieces...)
 //	rules.ImageLocked.Note(o.ID, text)
 //
 // and "explain" shows the same variable. A new rule is a row in one of the files here;
@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Rule is a row of the table: one kind of finding.
@@ -78,18 +79,34 @@ func (r Rule) String() string { return r.Name }
 // ID returns the id that a finding of the rule about an object has: RULE/OBJECT.
 func (r Rule) ID(object string) string { return r.Name + "/" + object }
 
-// Finding returns a finding about one object, with the severity of the rule. evidence
-// is all of its evidence.
-func (r Rule) Finding(object, title, evidence string) preview.Finding {
-	return r.FindingOf(r.Severity(), object, title, evidence)
+// Finding returns a finding about one object, with the severity of the rule. The pieces
+// are all of its evidence, in the order in which they are shown.
+func (r Rule) Finding(object string, claim preview.Claim, evidence ...preview.Piece) preview.Finding {
+	return r.FindingOf(r.Severity(), object, claim, evidence...)
 }
 
 // FindingOf is [Rule.Finding] with another severity.
-func (r Rule) FindingOf(severity preview.Severity, object, title, evidence string) preview.Finding {
-	return preview.Finding{
-		ID: r.ID(object), Rule: r.Name, Ref: r.Ref, Severity: severity, Title: title, Why: r.Why,
-		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(r.Name, evidence),
+func (r Rule) FindingOf(severity preview.Severity, object string, claim preview.Claim, evidence ...preview.Piece) preview.Finding {
+	f := preview.Finding{
+		ID: r.ID(object), Rule: r.Name, Ref: r.Ref, Severity: severity, Claim: claim, Title: words.Title(claim), Why: r.Why, Object: object,
 	}
+	f.SetEvidence(words.Evidence(evidence...))
+	return f
+}
+
+// Of returns the claim that the title of the rule makes of a subject, as one clause:
+// "ConfigMap web is not applied".
+func (r Rule) Of(subject string) preview.Claim {
+	return preview.Claim{Subject: subject, Predicate: r.Title, Clause: true}
+}
+
+// Said returns pieces of evidence that are words alone.
+func Said(texts ...string) []preview.Piece {
+	pieces := make([]preview.Piece, len(texts))
+	for i, text := range texts {
+		pieces[i].What = text
+	}
+	return pieces
 }
 
 // WithReason returns a copy of the rule with Reason, formatted with the arguments, in

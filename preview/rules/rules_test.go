@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -145,7 +146,7 @@ func TestExamples(t *testing.T) {
 }
 
 func TestAFindingOfARule(t *testing.T) {
-	f := RecordUnreadable.WithReason("secret x -n y").Finding("core/Secret/y/x", "it cannot be read", "x: y")
+	f := RecordUnreadable.WithReason("secret x -n y").Finding("core/Secret/y/x", preview.Claim{Predicate: "it cannot be read"}, preview.Piece{What: "x: y"})
 	if f.ID != "record-unreadable/core/Secret/y/x" || !strings.HasSuffix(f.Why, "kubectl get secret x -n y -o yaml") || f.Severity != "warning" || f.Fingerprint == "" {
 		t.Errorf("%+v", f)
 	}
@@ -153,7 +154,7 @@ func TestAFindingOfARule(t *testing.T) {
 		t.Errorf("the reason of one finding stays with the rule: %s", RecordUnreadable.Why)
 	}
 	other, known := Named("of-another-version")
-	if f := other.Finding("a", "b", "c"); known || f.Rule != "of-another-version" || f.Severity != "info" || f.Why == "" {
+	if f := other.Finding("a", preview.Claim{Predicate: "b"}, preview.Piece{What: "c"}); known || f.Rule != "of-another-version" || f.Severity != "info" || f.Why == "" {
 		t.Errorf("known %v: %+v", known, f)
 	}
 }

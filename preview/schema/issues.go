@@ -59,14 +59,15 @@ const maxIssues = 40
 
 // IssueEvidence returns issues as evidence. If it does not list all of them, it ends
 // with a hash of all, so that an acceptance of the finding covers exactly these issues.
-func IssueEvidence(issues []Issue) string {
-	all := make([]string, 0, len(issues))
-	for _, issue := range issues {
-		all = append(all, issue.String())
+func IssueEvidence(issues []Issue) []preview.Piece {
+	all, pieces := make([]string, len(issues)), make([]preview.Piece, 0, min(len(issues), maxIssues)+1)
+	for i, issue := range issues {
+		if all[i] = issue.String(); i < maxIssues {
+			pieces = append(pieces, preview.Piece{Item: &preview.Item{Name: issue.Version}, What: all[i]})
+		}
 	}
-	text := strings.Join(all[:min(len(all), maxIssues)], "; ")
 	if more := len(all) - maxIssues; more > 0 {
-		text += fmt.Sprintf("; and %d more (%s)", more, preview.HashBytes([]byte(strings.Join(all, "\n")))[:19])
+		pieces = append(pieces, preview.Piece{What: fmt.Sprintf("and %d more (%s)", more, preview.HashBytes([]byte(strings.Join(all, "\n")))[:19])})
 	}
-	return text
+	return pieces
 }

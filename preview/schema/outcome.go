@@ -68,23 +68,28 @@ func (g *Group) Add(object map[string]any, problems []string) {
 
 // Evidence returns the group as evidence: how many of how many objects have problems,
 // and which.
-func (g Group) Evidence(o *Outcome) string {
+func (g Group) Evidence(o *Outcome) []string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d objects", g.Count, o.Checked)
 	if o.Total > o.Checked {
 		fmt.Fprintf(&b, " checked, of %d in all", o.Total)
 	}
-	for i, named := range g.First {
-		b.WriteString([]string{": ", "; "}[min(i, 1)] + named.Name + " (" + strings.Join(named.Problems, ", "))
+	var out []string
+	for _, named := range g.First {
+		text := named.Name + " (" + strings.Join(named.Problems, ", ")
 		if named.More > 0 {
-			fmt.Fprintf(&b, ", and %d more", named.More)
+			text += fmt.Sprintf(", and %d more", named.More)
 		}
-		b.WriteString(")")
+		out = append(out, text+")")
 	}
 	if more := g.Count - len(g.First); more > 0 {
-		fmt.Fprintf(&b, "; and %d more", more)
+		out = append(out, fmt.Sprintf("and %d more", more))
 	}
-	return b.String()
+	if len(out) == 0 {
+		return []string{b.String()}
+	}
+	out[0] = b.String() + ": " + out[0]
+	return out
 }
 
 // Finish sorts the outcome, and clears the counts if no object has problems and all

@@ -79,17 +79,17 @@ func way(name string, findings []*preview.Finding) string {
 	rule, _ := rules.Named(name)
 	text := rule.Title
 	if len(findings) == 1 {
-		text = strings.TrimLeft(strings.TrimPrefix(findings[0].Title, "CustomResourceDefinition "+crdName(findings[0])), ": ")
+		text = findings[0].Claim.Predicate
 	}
 	if name != rules.CRDVersionNotServed.Name && name != rules.CRDStoredVersionRemoved.Name {
 		return text
 	}
 	var versions []string
 	for _, f := range findings {
-		_, evidence, _ := strings.Cut(f.Evidence, ": ")
-		for issue := range strings.SplitSeq(evidence, "; ") {
-			version, _, _ := strings.Cut(issue, " ")
-			versions = append(versions, version)
+		for _, issue := range f.Pieces {
+			if issue.Item != nil && issue.Item.Name != "" {
+				versions = append(versions, issue.Item.Name)
+			}
 		}
 	}
 	slices.Sort(versions)

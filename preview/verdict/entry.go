@@ -2,10 +2,10 @@ package verdict
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Entry is one line of a report within a group: findings with the same title, such as
@@ -14,9 +14,9 @@ type Entry struct {
 	// Title is the title of the findings, without what Group.Title says already.
 	Title    string
 	Findings []*preview.Finding
-	// Evidence has the pieces of evidence of all findings, without the account that the
-	// group is about.
-	Evidence []string
+	// Evidence has the pieces of evidence of all findings, in whose texts the account that the
+	// group is about is left out.
+	Evidence []preview.Piece
 }
 
 // First returns the first finding. All findings of the entry have its severity, and its
@@ -83,15 +83,13 @@ func (g Group) includes(e Entry, f *preview.Finding) bool {
 		first.Severity != f.Severity || first.AcceptedIn != f.AcceptedIn || first.AlsoIn != f.AlsoIn {
 		return false
 	}
-	reads, _ := rules.Named(f.Rule)
-	where, known := strings.CutPrefix(e.Title, writes.Title)
-	return known && g.TitleOf(f) == reads.Title+where
+	return first.Claim.Scope == f.Claim.Scope && first.Claim.Namespace == f.Claim.Namespace
 }
 
 // evidenceWithRules returns the evidence of findings. That of rules other than the first
 // one's begins with the rule.
-func (g Group) evidenceWithRules(findings []*preview.Finding) []string {
-	var out []string
+func (g Group) evidenceWithRules(findings []*preview.Finding) []preview.Piece {
+	var out []preview.Piece
 	first := findings[0].Rule
 	for len(findings) > 0 {
 		rule := findings[0].Rule
@@ -101,7 +99,7 @@ func (g Group) evidenceWithRules(findings []*preview.Finding) []string {
 		}
 		for _, piece := range g.evidenceOf(findings[:end]) {
 			if rule != first {
-				piece = rule + ": " + piece
+				piece.Text = rule + ": " + piece.Text
 			}
 			out = append(out, piece)
 		}
@@ -113,11 +111,13 @@ func (g Group) evidenceWithRules(findings []*preview.Finding) []string {
 // evidenceOf returns the pieces of evidence of findings, each once. The account of the
 // group is left out at their beginnings, and a scope that is the same as in the piece
 // before: "cluster-wide: get on secrets", "list on configmaps".
-func (g Group) evidenceOf(findings []*preview.Finding) []string {
-	var pieces []string
+func (g Group) evidenceOf(findings []*preview.Finding) []preview.Piece {
+	var pieces []preview.Piece
+	seen := map[string]bool{}
 	for _, f := range findings {
-		for _, piece := range preview.EvidencePieces(f.EvidenceText()) {
-			if !slices.Contains(pieces, piece) {
+		for _, piece := range f.Shown() {
+			if !seen[piece.Text] {
+				seen[piece.Text] = true
 				pieces = append(pieces, piece)
 			}
 		}
@@ -125,22 +125,17 @@ func (g Group) evidenceOf(findings []*preview.Finding) []string {
 	if g.Account == nil || len(g.Findings) < 2 {
 		return pieces
 	}
-	s := g.Account.Subject
-	name := s.Name
-	if s.Namespace != "" {
-		name = s.Namespace + "/" + s.Name
-	}
-	account, scope := s.Kind+" "+preview.EvidenceName(name)+" ", ""
-	for i, piece := range pieces {
-		rest, about := strings.CutPrefix(piece, account)
-		within, right, _ := strings.Cut(rest, ": ")
-		switch {
+	scope := ""
+	for i := range pieces {
+		piece := &pieces[i]
+		within := words.Extent(piece.Scope, piece.Namespace)
+		switch about := piece.Object == "" && piece.Scope != "" && piece.Subject != nil && *piece.Subject == g.Account.Subject; {
 		case !about:
 			scope = ""
-		case within == scope && right != "":
-			pieces[i] = right
+		case within == scope:
+			piece.Text = words.PieceOf(*piece)
 		default:
-			pieces[i], scope = rest, within
+			piece.Text, scope = within+": "+words.PieceOf(*piece), within
 		}
 	}
 	return pieces

@@ -7,22 +7,34 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // A report says of an account once what two of its roles give, and does not name the
 // account again in each piece of evidence.
 func TestAnAccountIsNamedOnceInAReport(t *testing.T) {
 	account := preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}
-	finding := func(rule, object, title, evidence string) preview.Finding {
-		return preview.Finding{
-			ID: rule + "/" + object, Rule: rule, Object: object, Severity: preview.Warning,
-			Title: "ServiceAccount op: " + title, Evidence: evidence, Subjects: []preview.Subject{account},
+	right := func(namespace, verb, resource string) preview.Piece {
+		piece := preview.Piece{Subject: &account, Scope: preview.ScopeCluster, Right: &preview.MatchedRight{Verbs: []string{verb}, Resources: []string{resource}, APIGroups: []string{""}}}
+		if namespace != "" {
+			piece.Scope, piece.Namespace = preview.ScopeNamespace, namespace
 		}
+		return piece
 	}
+	finding := func(rule, object, what string, evidence ...preview.Piece) preview.Finding {
+		f := preview.Finding{
+			ID: rule + "/" + object, Rule: rule, Object: object, Severity: preview.Warning, Subjects: []preview.Subject{account},
+			Claim: preview.Claim{Subject: "ServiceAccount op", Predicate: what},
+		}
+		f.SetEvidence(words.Evidence(evidence...))
+		return f
+	}
+	another := right("", "get", "pods")
+	another.Subject = &preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "operator"}
 	groups := Groups([]preview.Finding{
-		finding("configmaps", "role/a", "can write ConfigMaps", "ServiceAccount app/op cluster-wide: create on configmaps"),
-		finding("configmaps", "role/b", "can write ConfigMaps", "ServiceAccount app/op cluster-wide: delete on configmaps; ServiceAccount app/op in namespace x: update on configmaps"),
-		finding("scale", "role/b", "can scale workloads", "ServiceAccount app/op cluster-wide: update on deployments/scale; ServiceAccount app/operator cluster-wide: get on pods"),
+		finding("configmaps", "role/a", "can write ConfigMaps", right("", "create", "configmaps")),
+		finding("configmaps", "role/b", "can write ConfigMaps", right("", "delete", "configmaps"), right("x", "update", "configmaps")),
+		finding("scale", "role/b", "can scale workloads", right("", "update", "deployments/scale"), another),
 	}, nil)
 	if len(groups) != 1 {
 		t.Fatalf("%d groups", len(groups))
@@ -31,12 +43,20 @@ func TestAnAccountIsNamedOnceInAReport(t *testing.T) {
 	if len(entries) != 2 || len(entries[0].Findings) != 2 || entries[0].Title != "can write ConfigMaps" {
 		t.Fatalf("%+v", entries)
 	}
-	if want := []string{"cluster-wide: create on configmaps", "delete on configmaps", "in namespace x: update on configmaps"}; !slices.Equal(entries[0].Evidence, want) {
-		t.Errorf("got %q", entries[0].Evidence)
+	if want := []string{"cluster-wide: create on configmaps", "delete on configmaps", "in namespace x: update on configmaps"}; !slices.Equal(textsOf(entries[0]), want) {
+		t.Errorf("got %q", textsOf(entries[0]))
 	}
-	if want := []string{"cluster-wide: update on deployments/scale", "ServiceAccount app/operator cluster-wide: get on pods"}; !slices.Equal(entries[1].Evidence, want) {
-		t.Errorf("got %q", entries[1].Evidence)
+	if want := []string{"cluster-wide: update on deployments/scale", "ServiceAccount app/operator cluster-wide: get on pods"}; !slices.Equal(textsOf(entries[1]), want) {
+		t.Errorf("got %q", textsOf(entries[1]))
 	}
+}
+
+func textsOf(e Entry) []string {
+	var out []string
+	for _, piece := range e.Evidence {
+		out = append(out, piece.Text)
+	}
+	return out
 }
 
 // Findings of one rule that are about no account differ by their object alone.
@@ -54,10 +74,14 @@ func TestFindingsOfOneRuleKeepTheirObjects(t *testing.T) {
 // Who writes Secrets and reads them is one line of a report, and two findings: each has
 // its own fingerprint, and a policy that waives one leaves the other.
 func TestReadsAreInTheLineOfWrites(t *testing.T) {
-	const everywhere, inApp = " in every namespace", " in namespace app"
+	const everywhere, inApp = "", "app"
 	account := preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}
 	finding := func(rule rules.Rule, severity preview.Severity, where string) preview.Finding {
-		f := rule.FindingOf(severity, "role/a", "ServiceAccount op: "+rule.Title+where, "ServiceAccount app/op cluster-wide: "+rule.Name)
+		claim := preview.Claim{Subject: "ServiceAccount op", Predicate: rule.Title, Scope: preview.ScopeCluster}
+		if where != "" {
+			claim.Scope, claim.Namespace = preview.ScopeNamespace, where
+		}
+		f := rule.FindingOf(severity, "role/a", claim, preview.Piece{Subject: &account, Scope: preview.ScopeCluster, What: rule.Name})
 		f.Subjects = []preview.Subject{account}
 		return f
 	}
@@ -95,7 +119,7 @@ func TestReadsAreInTheLineOfWrites(t *testing.T) {
 	}
 	groups := Groups([]preview.Finding{finding(rules.RBACSecretsRead, preview.Critical, everywhere), finding(rules.RBACSecretsWrite, preview.Critical, everywhere)}, nil)
 	want := []string{"cluster-wide: rbac-secrets-write", "rbac-secrets-read: cluster-wide: rbac-secrets-read"}
-	if got := groups[0].Entries()[0].Evidence; !slices.Equal(got, want) {
+	if got := textsOf(groups[0].Entries()[0]); !slices.Equal(got, want) {
 		t.Errorf("evidence %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Group is a group of findings that a review shows, numbers and counts as one: those
@@ -43,31 +44,42 @@ func (g Group) OneRule() bool {
 	return !slices.ContainsFunc(g.Findings, func(f *preview.Finding) bool { return f.Rule != g.First().Rule })
 }
 
-// Title returns one line: the account or object, and how far the account's rights go,
-// or what was found.
-func (g Group) Title() string {
+// Claim returns the account or object, and how far the account's rights go, or what was
+// found; and in words what the other findings add to it, which may be nothing.
+func (g Group) Claim() (claim preview.Claim, others string) {
 	first := g.First()
 	if len(g.Findings) == 1 {
-		return first.Title
+		return first.Claim, ""
 	}
-	who, what, _ := strings.Cut(first.Title, ": ")
 	if g.Account != nil {
 		if text := ExtentText(*g.Account); text != "" {
-			return g.Account.Subject.Kind + " " + g.Account.Subject.Name + ": " + text
+			return preview.Claim{Subject: g.Account.Subject.Kind + " " + g.Account.Subject.Name, Predicate: text}, ""
 		}
 	}
+	claim = first.Claim
 	if g.Account == nil && g.OneRule() {
-		return fmt.Sprintf("%s (%s)", cmp.Or(what, who), preview.Plural(len(g.Findings), "time"))
+		if !claim.Clause {
+			claim.Subject = ""
+		}
+		return claim, fmt.Sprintf(" (%s)", preview.Plural(len(g.Findings), "time"))
 	}
-	return fmt.Sprintf("%s, and %d more", first.Title, len(g.Findings)-1)
+	return claim, fmt.Sprintf(", and %d more", len(g.Findings)-1)
+}
+
+// Title returns the claim of the group in one line.
+func (g Group) Title() string {
+	if len(g.Findings) == 1 {
+		return g.First().Title
+	}
+	claim, others := g.Claim()
+	return words.Title(claim) + others
 }
 
 // TitleOf returns the title of a finding of the group, without the account or object
 // that the group's title names already.
 func (g Group) TitleOf(f *preview.Finding) string {
-	who, _, _ := strings.Cut(g.First().Title, ": ")
-	if rest, same := strings.CutPrefix(f.Title, who+": "); same && len(g.Findings) > 1 {
-		return rest
+	if same := f.Claim.Subject == g.First().Claim.Subject && f.Claim.Subject != ""; same && !f.Claim.Clause && len(g.Findings) > 1 {
+		return words.Statement(f.Claim)
 	}
 	return f.Title
 }

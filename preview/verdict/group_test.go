@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
@@ -14,7 +15,7 @@ func TestGroups(t *testing.T) {
 	operator := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "shop", Name: "operator"}
 	other := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "shop", Name: "other"}
 	of := func(severity preview.Severity, rule, object, title string, subjects ...preview.Subject) preview.Finding {
-		return preview.Finding{ID: rule + "/" + object, Rule: rule, Severity: severity, Object: object, Title: title, Subjects: subjects}
+		return findingtest.Worded(preview.Finding{ID: rule + "/" + object, Rule: rule, Severity: severity, Object: object, Title: title, Subjects: subjects})
 	}
 	const crd = "apiextensions.k8s.io/CustomResourceDefinition/-/widgets.example.com"
 	images := func(n int) []preview.Finding {

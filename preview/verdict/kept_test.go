@@ -2,7 +2,6 @@ package verdict_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -94,7 +93,7 @@ func TestWhatAnUninstallKeepsIsCounted(t *testing.T) {
 // Programs get the evidence of each finding as a list.
 func TestGroupsHoldTheEvidenceOfTheirFindings(t *testing.T) {
 	p := &preview.Plan{Findings: []preview.Finding{
-		{ID: "a", Rule: "pod-root", Severity: preview.Warning, Title: "a: b", Evidence: strings.Join([]string{"one", "two"}, preview.EvidenceMark)},
+		{ID: "a", Rule: "pod-root", Severity: preview.Warning, Title: "a: b", Pieces: []preview.Piece{{Text: "one"}, {Text: "two"}}},
 		{ID: "b", Rule: "pod-root", Severity: preview.Info, Title: "c: d"},
 	}}
 	pieces := map[string][]string{}

@@ -30,7 +30,11 @@ func Of(p *preview.Plan, obstacles []preview.Obstacle) *preview.Verdict {
 		entry := preview.FindingGroup{Label: g.Label(), Severity: g.Severity(), Title: g.Title()}
 		for _, f := range g.Findings {
 			entry.Findings = append(entry.Findings, f.ID)
-			entry.Evidence = append(entry.Evidence, append([]string{}, preview.EvidencePieces(f.Evidence)...)) // what was counted cannot be verified
+			texts := make([]string, 0, len(f.Pieces)) // without what was counted, which cannot be verified
+			for _, piece := range f.Pieces {
+				texts = append(texts, piece.Text)
+			}
+			entry.Evidence = append(entry.Evidence, texts)
 		}
 		v.Groups = append(v.Groups, entry)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
@@ -22,14 +24,19 @@ func IsChanged(change string) bool {
 	return change == preview.GrantNew || change == preview.GrantWidened
 }
 
-// PathSteps returns the steps of an escalation path, from the evidence of its
-// finding, which names the account and then the steps.
+// PathSteps returns the steps of the escalation paths in the evidence of a finding.
 func PathSteps(f *preview.Finding) []string {
-	way := f.Evidence
-	if _, after, ok := strings.Cut(way, ": "); ok {
-		way = after
+	var steps []string
+	for _, piece := range f.Pieces {
+		if piece.Path == nil {
+			continue
+		}
+		steps = append(steps, piece.Path.Steps...)
+		if piece.Path.Gains != "" {
+			steps = append(steps, piece.Path.Gains)
+		}
 	}
-	return strings.Split(way, ", which ")
+	return steps
 }
 
 // GrantChange says how the plan changes a grant, or that the cluster gives it already.
@@ -169,34 +176,37 @@ func Generation(g *preview.Generation) string {
 	return fmt.Sprintf("%d, after %d", g.To, g.From)
 }
 
-// ShortScope shortens the words "in every namespace" and "in namespace X" at
-// the end of a title, because in a list they would push the names off the row.
-// own is the release namespace.
-func ShortScope(what, own string) string {
-	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
-	before, namespace, ok := strings.Cut(what, " in namespace ")
-	switch {
-	case !ok || strings.Contains(namespace, " "):
-		return what
-	case namespace == own:
-		return before + " (own ns)"
-	}
-	return before + " (ns " + namespace + ")"
+// WhatAndWho returns what a group of findings claims, and of whom.
+func WhatAndWho(g verdict.Group) (what, who string) {
+	return whatAndWho(g, func(c preview.Claim) string { return words.Scope(c.Scope, c.Namespace) })
 }
 
-// SplitTitle splits a finding's title of the form "KIND NAME: what it does" or, of
-// the finding's object, "KIND NAME does it", into what and who. For another title, who
-// is the finding's object. A list shows what first, because names would push it off
-// the row.
-func SplitTitle(title, object string) (what, who string) {
-	if before, after, ok := strings.Cut(title, ": "); ok && after != "" {
-		return after, frame.ShortKind(before)
+// ShortWhatAndWho is [WhatAndWho] for the columns of a list, with short scopes. own is the
+// release namespace.
+func ShortWhatAndWho(g verdict.Group, own string) (what, who string) {
+	return whatAndWho(g, func(c preview.Claim) string { return shortScope(c, own) })
+}
+
+func whatAndWho(g verdict.Group, scope func(preview.Claim) string) (what, who string) {
+	claim, others := g.Claim()
+	what, who = claim.Predicate+scope(claim)+others, claim.Subject
+	if fold := g.Account == nil && len(g.Findings) > 1 && g.OneRule(); fold && who != "" {
+		what, who = who+" "+what, ""
 	}
-	name := frame.ObjectName(object)
-	if after, ok := strings.CutPrefix(title, name+" "); ok && after != "" {
-		title = after
+	return what, frame.ShortKind(cmp.Or(who, frame.ObjectName(g.First().Object)))
+}
+
+// shortScope returns where a claim holds, in short.
+func shortScope(claim preview.Claim, own string) string {
+	switch {
+	case claim.Scope == preview.ScopeCluster:
+		return " (all ns)"
+	case claim.Scope == "":
+		return ""
+	case claim.Namespace == own:
+		return " (own ns)"
 	}
-	return title, frame.ShortKind(name)
+	return " (ns " + claim.Namespace + ")"
 }
 
 // Origin names the file, document and line that an object comes from, as far as

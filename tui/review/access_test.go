@@ -32,6 +32,9 @@ func accessPlan(t *testing.T) *preview.Plan {
 	b.Finding(preview.Warning, "rbac-secrets-read", "RBAC-10", "rbac.authorization.k8s.io/Role/mongodb/secrets", "ServiceAccount operator: can read Secrets in namespace mongodb", "why", "secrets")
 	b.Finding(preview.Warning, rules.AccessReach.Name, "RBAC-12", "core/ServiceAccount/mongodb/operator", "ServiceAccount operator: has a privilege escalation path through another account", "An attacker with this account can also use the permissions of the accounts on the path.",
 		"core/ServiceAccount/mongodb/operator: runs pods in namespace app as ServiceAccount app/admin, which may do everything")
+	b.Plan.Findings[len(b.Plan.Findings)-1].Pieces[0].Path = &preview.EvidencePath{
+		Kind: preview.PathThrough, Steps: []string{"runs pods in namespace app as ServiceAccount app/admin", "may do everything"},
+	}
 	b.Plan.Access.Installer.Missing = []preview.MissingRight{{Verb: "create", Resource: "clusterroles", Why: "the plan creates ClusterRole mongodb-operator"}}
 	b.Plan.Cloud.Declared = []preview.CloudDeclaration{{Provider: "azure", Origin: "annotation features.operators.openshift.io/token-auth-azure"}}
 	return b.Seal()

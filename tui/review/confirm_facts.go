@@ -336,7 +336,7 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 	var lines []string
 	for n, i := range at {
 		it := m.Checklist.Items[i]
-		what, who := describe.SplitTitle(it.Title(), it.First().Object)
+		what, who := describe.WhatAndWho(it)
 		if s == preview.NotKnown {
 			what = who
 		}

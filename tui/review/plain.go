@@ -165,7 +165,7 @@ func (p *plainReview) list() int {
 		if b.IsReviewed(i) {
 			state = "reviewed: "
 		}
-		what, who := describe.SplitTitle(it.Title(), it.First().Object)
+		what, who := describe.WhatAndWho(it)
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.Label(), state, what, who))
 		n++
 	}

@@ -24,6 +24,7 @@ func uninstallPlan(t *testing.T) *preview.Plan {
 	b.Object(preview.ActionKeep, nil, tuitest.Manifest("v1", "Namespace", "", "mongodb", nil), nil)
 	b.Finding(preview.Critical, rules.CRDDeleted.Name, "", gone, "CustomResourceDefinition mongodb.mongodb.com: is deleted, and with it 3 MongoDB objects",
 		"Deleting a CRD deletes every custom resource of its kind in all namespaces, at once and for good.", "the CRD is deleted, and with it 3 MongoDB objects")
+	b.Plan.Findings[len(b.Plan.Findings)-1].AlsoDeleted = "3 MongoDB objects"
 	b.Grant(preview.GrantRemoved, preview.ScopeCluster, "", []string{"get"}, []string{""}, []string{"secrets"},
 		[]string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}, nil)
 	return b.Seal()

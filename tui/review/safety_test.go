@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -187,6 +188,7 @@ func TestLookingMeansSeeingTheEvidence(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("evidence line %d", i))
 	}
 	p.Findings[0].Evidence = strings.Join(lines, "; ")
+	p.Findings[0] = findingtest.Worded(p.Findings[0])
 	m, c := reviewOf(t, p, 60, 20)
 	tuitest.Drive(m, c, "n")
 	if m.Checklist.IsReviewed(0) {

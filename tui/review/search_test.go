@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -177,7 +176,7 @@ func TestASearchCoversWhatRowsOpen(t *testing.T) {
 			query := test.query
 			switch query { // words of this plan
 			case "evidence":
-				query = preview.EvidencePieces(m.Checklist.Items[0].First().EvidenceText())[0]
+				query = m.Checklist.Items[0].First().Pieces[0].Text
 			case "heading":
 				tuitest.Drive(m, c, test.tab)
 				query = m.activeTab().rows[0].Text

@@ -25,6 +25,7 @@ func severalPlan(t *testing.T) *preview.Plan {
 	})
 	b.Finding(preview.Warning, "image-moved", "POD-12", tuitest.DeployObject, "Deployment operator: runs another image under the same tag", "The tag was moved since the installed revision.",
 		"quay.io/mongodb/mongodb-kubernetes:1.10.0 was "+tuitest.DigestOf("before"))
+	b.Plan.Findings[len(b.Plan.Findings)-1].Pieces[0].Item = &preview.Item{Name: "quay.io/mongodb/mongodb-kubernetes:1.10.0"}
 	return b.Seal()
 }
 

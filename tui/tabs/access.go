@@ -138,7 +138,7 @@ func (m *AccessTab) escalationRows() []Row {
 		if len(rows) == 0 {
 			rows = append(rows, textRow(widget.Blank()), sectionRow("PRIVILEGE ESCALATION PATHS"))
 		}
-		_, who := describe.SplitTitle(f.Title, f.Object)
+		who := frame.ShortKind(f.Claim.Subject)
 		way := strings.Join(describe.PathSteps(f), " > ")
 		rows = append(rows, Row{
 			ID: ReachPrefix + strconv.Itoa(i), Object: f.Object, Copy: f.Evidence, Text: who + " " + f.Evidence,
@@ -376,8 +376,7 @@ func overlaps(rule, g preview.Grant) bool {
 func (m *AccessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
-	_, who := describe.SplitTitle(f.Title, f.Object)
-	b.Text(theme.Strong, "   ", who)
+	b.Text(theme.Strong, "   ", frame.ShortKind(f.Claim.Subject))
 	for i, step := range describe.PathSteps(f) {
 		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
 	}

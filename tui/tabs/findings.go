@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -158,12 +159,11 @@ func (m *View) itemPhrase(at int) (what, who string) {
 		return p[0], p[1]
 	}
 	it, own := m.Checklist.Items[at], m.Plan.Release.Namespace
+	what, who = describe.ShortWhatAndWho(it, own)
 	if isFold(it) {
-		what = describe.ShortScope(it.Title(), own)
+		who = ""
 	} else {
 		f := it.First()
-		what, who = describe.SplitTitle(it.Title(), f.Object)
-		what = frame.ShortKind(describe.ShortScope(what, own))
 		if of := m.index.generatedName(f.Object); of != "" && strings.HasSuffix(who, f.Object[strings.LastIndex(f.Object, "/")+1:]) {
 			kind, _, _ := strings.Cut(who, " ")
 			who = kind + " " + of
@@ -217,11 +217,11 @@ func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 	return Row{
 		ID: label, Object: f.Object, Copy: f.ID, Explain: f.Why, Line: line,
 		words: func() string {
-			words := []string{label, it.Title()}
+			texts := []string{label, it.Title()}
 			for _, f := range it.Findings {
-				words = append(words, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why, f.EvidenceText())
+				texts = append(texts, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why, f.Evidence, f.Counted)
 			}
-			return strings.Join(words, " ")
+			return strings.Join(texts, " ")
 		},
 	}
 }
@@ -231,7 +231,7 @@ func (m *View) findingRow(at int, columns findingColumns, means bool) Row {
 func meaning(it item) string {
 	f := it.First()
 	if it.Account != nil && len(it.Account.Steps) > 0 && verdict.ExtentText(*it.Account) != "" {
-		return strings.Join(it.Account.Steps, ", which ")
+		return words.Steps(it.Account.Steps)
 	}
 	if f.Severity == preview.NotKnown && f.Evidence != "" {
 		return f.Evidence
@@ -329,7 +329,7 @@ func (m *findingsTab) furtherEvidence(b *frame.Builder, it item, cut map[*previe
 		}
 		b.Heading("Further evidence: " + e.Title)
 		for _, piece := range e.Evidence[shown:] {
-			b.Text(theme.Plain, "   ", piece)
+			b.Text(theme.Plain, "   ", piece.Text)
 		}
 	}
 }
@@ -409,15 +409,17 @@ func (m *findingsTab) accountLines(b *frame.Builder, it item) {
 		b.Text(theme.Plain, " ", "used by "+strings.Join(workloads, ", "))
 	}
 	if verdict.ExtentText(*it.Account) != "" && len(it.Account.Steps) > 0 {
-		b.Text(theme.Plain, " ", strings.Join(it.Account.Steps, ", which "))
+		b.Text(theme.Plain, " ", words.Steps(it.Account.Steps))
 	}
 }
 
 // reasons appends why each rule of an item matters, each reason once.
 func (m *findingsTab) reasons(b *frame.Builder, it item) {
 	b.Heading("Why it matters")
-	for i, f := range it.Findings {
-		if !slices.ContainsFunc(it.Findings[:i], func(earlier *preview.Finding) bool { return earlier.Why == f.Why }) {
+	said := map[string]bool{}
+	for _, f := range it.Findings {
+		if !said[f.Why] {
+			said[f.Why] = true
 			b.Text(theme.Plain, "   ", m.addressed(f.Why))
 		}
 	}
@@ -446,16 +448,16 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) (end int, cut map[*pre
 		}
 		start, whole := len(b.Lines), f.Severity == preview.Critical || f.Severity == preview.NotKnown
 		pieces := e.Evidence
-		if f.EvidenceText() == "" {
-			pieces = []string{f.Title}
+		if len(pieces) == 0 {
+			pieces = []preview.Piece{{Text: f.Title}}
 		}
 		for i, piece := range pieces {
 			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
-				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:], "at the end of this page"))
+				b.Text(theme.Caution, "   ", words.EvidenceRest(pieces[i:], "at the end of this page"))
 				cut[f] = i
 				break
 			}
-			b.Text(theme.Plain, "   ", m.addressed(piece))
+			b.Text(theme.Plain, "   ", m.addressed(piece.Text))
 		}
 		if f.Severity == it.Severity() {
 			end = len(b.Lines)

@@ -174,9 +174,9 @@ func (m *sourceTab) movedTags() map[string][]string {
 		if f.Rule != rules.ImageMoved.Name {
 			continue
 		}
-		for part := range strings.SplitSeq(f.Evidence, "; ") {
-			for word := range strings.FieldsSeq(part) {
-				out[word] = append(out[word], part)
+		for _, piece := range f.Pieces {
+			if piece.Item != nil {
+				out[piece.Item.Name] = append(out[piece.Item.Name], piece.What)
 			}
 		}
 	}

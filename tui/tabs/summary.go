@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -499,18 +498,13 @@ func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// countsLosses reports whether findings of a rule count what is deleted with an object.
-func countsLosses(rule string) bool {
-	return rule == rules.CRDDeleted.Name || rule == rules.NamespaceDeleted.Name
-}
-
 // operands returns what is deleted together with CRDs and Namespaces, as their
 // findings count it.
 func (m *summaryTab) operands() string {
 	var parts []string
 	for _, f := range m.Plan.Findings {
-		if _, with, ok := strings.Cut(f.Title, "and with it "); ok && countsLosses(f.Rule) && with != "no objects" && with != "nothing of others" {
-			parts = append(parts, with)
+		if f.AlsoDeleted != "" {
+			parts = append(parts, f.AlsoDeleted)
 		}
 	}
 	if len(parts) == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
@@ -74,10 +75,10 @@ func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[str
 
 // Finding adds a finding to the plan; ref is the number of its rule, such as "RBAC-10".
 func (b *PlanBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
-	b.Plan.Findings = append(b.Plan.Findings, preview.Finding{
+	b.Plan.Findings = append(b.Plan.Findings, findingtest.Worded(preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: s, Ref: ref, Title: title, Why: why,
 		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
-	})
+	}))
 }
 
 // Grant adds a permission.

@@ -31,6 +31,7 @@ type Reader struct {
 // Line is a sign that was found in an object, as a line of evidence.
 type Line struct {
 	Family code.Family
+	Item   *preview.Item // the container that has it, nil for other texts
 	Text   string
 }
 
@@ -66,35 +67,37 @@ func keysOf(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 func (r *Reader) readPod(body map[string]any) {
 	pod, _ := preview.PodTemplate(body)
 	for _, container := range cloud.Containers(pod) {
-		name := "container " + preview.EvidenceName(preview.String(container, "name"))
+		in := func(part string) *preview.Item {
+			return &preview.Item{Kind: "container", Name: preview.EvidenceName(preview.String(container, "name")), Part: part}
+		}
 		variables := map[string]string{}
 		for _, env := range preview.Maps(container, "env") {
 			variables[preview.String(env, "name")] = preview.String(env, "value")
 		}
 		command := append(preview.Texts(container["command"]), preview.Texts(container["args"])...)
-		r.podSigns(name+": ", r.Command(command, variables), false)
+		r.podSigns(in(""), r.Command(command, variables), false)
 		all := pods.Handlers(container)
 		for _, handler := range pods.SortedNames(all) {
 			words := preview.Texts(preview.Value(all[handler], "exec", "command"))
-			r.podSigns(name+", "+handler+": ", r.Command(words, variables), strings.HasSuffix(handler, "Probe"))
+			r.podSigns(in(handler), r.Command(words, variables), strings.HasSuffix(handler, "Probe"))
 		}
-		r.variables(name, container)
+		r.variables(in, container)
 	}
 }
 
 // podSigns adds the signs of a command. Weak signs of downloads in a probe are left out
 // if they name no host outside the cluster, as probes request addresses of their pod.
-func (r *Reader) podSigns(prefix string, signs []code.Sign, probe bool) {
+func (r *Reader) podSigns(in *preview.Item, signs []code.Sign, probe bool) {
 	for _, s := range signs {
 		if !probe || s.Strong || s.Outside || s.Family != code.Fetches {
-			r.pods = append(r.pods, Line{s.Family, prefix + s.String()})
+			r.pods = append(r.pods, Line{s.Family, in, s.String()})
 		}
 	}
 }
 
 // variables adds the signs in the values of a container's environment variables, which
 // programs may run. The excerpt is left out for variables that are named like secrets.
-func (r *Reader) variables(prefix string, container map[string]any) {
+func (r *Reader) variables(in func(part string) *preview.Item, container map[string]any) {
 	for _, env := range preview.Maps(container, "env") {
 		name, value := preview.String(env, "name"), preview.String(env, "value")
 		if len(value) == 0 || strings.EqualFold(name, "no_proxy") {
@@ -107,7 +110,7 @@ func (r *Reader) variables(prefix string, container map[string]any) {
 			if preview.SensitiveName(name) {
 				s.Excerpt = ""
 			}
-			r.pods = append(r.pods, Line{s.Family, prefix + ", variable " + preview.EvidenceName(name) + ": " + s.String()})
+			r.pods = append(r.pods, Line{s.Family, in("variable " + preview.EvidenceName(name)), s.String()})
 		}
 	}
 }
@@ -150,7 +153,7 @@ func (r *Reader) data(o *preview.Object, field string, encoded, shown bool) {
 			text = string(plain)
 		}
 		if format := code.Program([]byte(text)); format != "" {
-			r.scripts = append(r.scripts, Line{code.Hides, field + " " + preview.EvidenceName(key) + ": is a program (" + format + ")"})
+			r.scripts = append(r.scripts, Line{code.Hides, nil, field + " " + preview.EvidenceName(key) + ": is a program (" + format + ")"})
 			continue
 		}
 		r.script(field+" "+key, key, text, shown)
@@ -170,7 +173,7 @@ func (r *Reader) script(at, name, text string, shown bool) {
 		if !shown {
 			s.Excerpt = ""
 		}
-		r.scripts = append(r.scripts, Line{s.Family, preview.EvidenceName(at) + ": " + s.String()})
+		r.scripts = append(r.scripts, Line{s.Family, nil, preview.EvidenceName(at) + ": " + s.String()})
 	}
 }
 
