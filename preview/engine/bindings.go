@@ -58,7 +58,7 @@ func (d dryRunner) mergeOwnBinding(ctx context.Context, o *preview.Object) previ
 		}
 	}
 	item.Force = d.plan.Takes(o)
-	return d.cluster.Merge(ctx, o.LiveBody, item)
+	return d.mergeHere(ctx, o, item)
 }
 
 // decideBindings records for each binding the right that the user lacks to write it. As

@@ -23,6 +23,14 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	if err != nil {
 		return err
 	}
+	objects := make([]*preview.Object, 0, len(pending))
+	for _, i := range pending {
+		objects = append(objects, &d.plan.Objects[i])
+	}
+	definitions, err := Definitions(ctx, d.plan, objects, d.cluster)
+	if err != nil {
+		return err
+	}
 	for n, i := range pending {
 		o, result := &d.plan.Objects[i], &results[n]
 		for d.enterConflicts(o, result.Err) {
@@ -30,9 +38,12 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 			if err != nil {
 				return err
 			}
-			*result = d.cluster.Merge(ctx, o.LiveBody, item)
+			*result = d.mergeHere(ctx, o, item)
 		}
 		if result.Err == nil {
+			if body := definitions.Defaulted(result.Body); body != nil {
+				result.Body = body
+			}
 			continue
 		}
 		if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {
@@ -59,11 +70,20 @@ func (d dryRunner) mergeAll(ctx context.Context, pending []int) ([]preview.DryRu
 			if err != nil {
 				return err
 			}
-			results[n] = d.cluster.Merge(ctx, o.LiveBody, item)
+			results[n] = d.mergeHere(ctx, o, item)
 			return ctx.Err()
 		})
 	}
 	return results, group.Wait()
+}
+
+// mergeHere merges an object with its live one, and sets the defaults of built-in kinds.
+func (d dryRunner) mergeHere(ctx context.Context, o *preview.Object, item preview.DryRun) preview.DryRunResult {
+	result := d.cluster.Merge(ctx, o.LiveBody, item)
+	if result.Err == nil && result.Body != nil {
+		result.Body = defaulted.Completed(o.LiveBody, result.Body)
+	}
+	return result
 }
 
 // maxMerges is the most merges at a time where there are few processors: more than the
