@@ -39,6 +39,8 @@ type Found struct {
 	Asked map[string]any
 	// Under are those that given ones are merged into; nil for none.
 	Under map[string]any
+	// KeepsNulls is set for a tool that renders a chart as Helm 3 does; see [format.Input].
+	KeepsNulls bool
 	// Besides are objects that the tool makes besides those of the content.
 	Besides []map[string]any
 }

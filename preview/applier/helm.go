@@ -62,7 +62,7 @@ func findHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 	}
 	earlier, err := current.Objects(ctx, cluster)
 	return &Found{
-		Tool: h, Earlier: earlier, Values: current.Values,
+		Tool: h, Earlier: earlier, Values: current.Values, KeepsNulls: last.Helm3,
 		Installed: []preview.InstalledPackage{{Name: current.Chart, Version: current.Version}},
 	}, err
 }

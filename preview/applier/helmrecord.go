@@ -32,6 +32,8 @@ type HelmRecord struct {
 	// ServerSide is true if the revision was written by server-side apply, as only Helm 4
 	// does.
 	ServerSide bool
+	// Helm3 is true if Helm 3 wrote the revision, which says nothing of how.
+	Helm3 bool
 	// UID is that of the object that holds the record.
 	UID string
 	// manifest has the objects without hooks, in YAML.
@@ -143,7 +145,8 @@ func readHelmRecord(held map[string]any) (HelmRecord, error) {
 	record.Release = preview.Release{Name: preview.String(body, "name"), Namespace: preview.String(body, "namespace")}
 	record.State = preview.String(body, "info", "status")
 	record.Chart, record.Version = preview.String(body, "chart", "metadata", "name"), preview.String(body, "chart", "metadata", "version")
-	record.Values, record.ServerSide = preview.FileNumbers(preview.Map(body, "config")), preview.String(body, "apply_method") == "ssa"
+	method := preview.String(body, "apply_method")
+	record.Values, record.ServerSide, record.Helm3 = preview.FileNumbers(preview.Map(body, "config")), method == "ssa", method == ""
 	record.manifest = preview.String(body, "manifest")
 	if record.Revision, err = strconv.Atoi(fmt.Sprint(body["version"])); err != nil || record.Chart == "" {
 		return record, errors.New("it names no chart or no revision")

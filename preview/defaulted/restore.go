@@ -29,11 +29,21 @@ func Completed(live, merged map[string]any) map[string]any {
 	for _, table := range []map[preview.GroupKind]map[string]values{kindDefaults, clusterDefaults} {
 		defaults := table[ref.GroupKind()]
 		for _, pattern := range shortestFirst(slices.Collect(maps.Keys(defaults))) {
-			restoreOf(pattern, defaults[pattern]).fill(out, live, "", fieldsOf(pattern))
+			if !ofUnsetType(ref, merged, pattern) {
+				restoreOf(pattern, defaults[pattern]).fill(out, live, "", fieldsOf(pattern))
+			}
 		}
 	}
 	completeServed(ref, live, out)
 	return out
+}
+
+// ofUnsetType reports whether a default belongs to the update strategy of a StatefulSet of
+// which merged has the type: the API server sets it with the type alone
+// (k8s.io/kubernetes v1.36, pkg/apis/apps/v1/defaults.go).
+func ofUnsetType(ref preview.Ref, merged map[string]any, pattern string) bool {
+	return ref.GroupKind() == "apps/StatefulSet" && strings.HasPrefix(pattern, ".spec.updateStrategy.rollingUpdate.") &&
+		preview.String(merged, "spec", "updateStrategy", "type") != ""
 }
 
 // shortestFirst sorts patterns: the type of a strategy is set before what depends on it.

@@ -80,23 +80,30 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 	d.cannotCollect(access.AggregatingRoles(preview.PlannedBodies(d.plan.Objects), nil), access.CollectedInCluster)
 }
 
-// olderFindings returns the findings of the older version, judged by the present rules;
-// none if the plan is not a comparison. Findings of objects that cannot be applied are
-// left out, as no version has made them.
+// olderFindings returns the findings of the older version, judged by the present rules:
+// that of a comparison, or what the tool of the plan applied before, which its user let
+// pass. Findings of objects that cannot be applied are left out, as no version has made
+// them.
 func olderFindings(p *preview.Plan, schemas Schemas) (risk.OlderFindings, error) {
-	if p.Against == nil {
-		return risk.OlderFindings{}, nil
-	}
+	out := risk.OlderFindings{Severities: map[string]preview.Severity{}}
 	old := &preview.Plan{Release: p.Release, ReadMode: p.ReadMode, Options: p.Options}
+	switch {
+	case p.Against != nil:
+		out.Version = cmp.Or(p.Against.Version, p.Against.Package)
+	case p.AppliedBy != nil && len(p.Base.Packages) > 0:
+		out.Version, old.Reads = cmp.Or(p.Base.Packages[0].Version, p.Base.Packages[0].Name), slices.Clone(p.Reads)
+	default:
+		return out, nil
+	}
 	for _, pkg := range p.Packages {
 		old.Packages = append(old.Packages, preview.Package{Name: pkg.Name, Format: pkg.Format})
 	}
-	if p.OnMachine() && len(old.Packages) > 0 {
+	if p.Against != nil && p.OnMachine() && len(old.Packages) > 0 {
 		old.Platform, old.Packages[0].Notes = p.Platform, p.Against.Notes
 	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.LiveBody == nil {
+		if o.LiveBody == nil || p.AppliedBy != nil && !p.Member(o) {
 			continue
 		}
 		ref := preview.RefOf(o.LiveBody)
@@ -108,7 +115,6 @@ func olderFindings(p *preview.Plan, schemas Schemas) (risk.OlderFindings, error)
 	if err := derive(old, schemas); err != nil {
 		return risk.OlderFindings{}, err
 	}
-	out := risk.OlderFindings{Version: cmp.Or(p.Against.Version, p.Against.Package), Severities: map[string]preview.Severity{}}
 	for _, f := range old.Findings {
 		if f.Rule != rules.NotAppliable.Name {
 			out.Severities[f.Fingerprint] = f.Severity

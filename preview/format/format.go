@@ -108,6 +108,9 @@ type Input struct {
 	Elsewhere string
 	// Upgrade is set when the release is installed already.
 	Upgrade bool
+	// KeepsNulls is set where templates get the nulls of a chart's own values, as with Helm 3.
+	// Helm 4 takes them out (helm.sh/helm/v4 v4.3.1, pkg/chart/common/util/coalesce.go).
+	KeepsNulls bool
 	// Revision is the number that the release will have; 0 where charts are not to know it,
 	// which then read 1.
 	Revision int

@@ -10,14 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
-// chartPair is a real chart in two versions.
-type chartPair struct{ repository, name, from, to string }
+// chartPair is a real chart in two versions, and the values without which it does not render.
+type chartPair struct{ repository, name, from, to, values string }
 
 // chartPairs are charts of other repositories, in clones that "make upstream" makes.
 func chartPairs(t *testing.T) (pairs []chartPair) {
@@ -28,8 +30,8 @@ func chartPairs(t *testing.T) (pairs []chartPair) {
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if f := strings.Fields(lines.Text()); len(f) == 4 {
-			pairs = append(pairs, chartPair{f[0], f[1], f[2], f[3]})
+		if f := append(strings.Fields(lines.Text()), ""); len(f) > 4 {
+			pairs = append(pairs, chartPair{f[0], f[1], f[2], f[3], f[4]})
 		}
 	}
 	return pairs
@@ -56,18 +58,28 @@ func TestClusterHelmUpgradesAsPredicted(t *testing.T) {
 		t.Skip("skipped: UPSTREAM names no directory of clones")
 	}
 	for _, pair := range chartPairs(t) {
-		for version := range helmPrograms {
+		from, to := pair.extract(t, clones, pair.from), pair.extract(t, clones, pair.to)
+		for _, version := range []string{"Helm 3", "Helm 4"} {
 			t.Run(version+"/"+pair.name, func(t *testing.T) {
 				// The names of some charts' objects are too long for labels with a longer one.
 				h := ownerBy(t, version, shortName(version)+"-"+strings.TrimPrefix(pair.name, "prometheus-"))
 				h.flags = []string{"--no-hooks"}
-				from, to := pair.extract(t, clones, pair.from), pair.extract(t, clones, pair.to)
-				if out, err := h.try(t, "install", h.release.Name, from, "--no-hooks"); err != nil {
+				install := []string{"install", h.release.Name, from, "--no-hooks"}
+				if pair.values != "" {
+					install = append(install, "--set", pair.values)
+				}
+				if out, err := h.try(t, install...); err != nil {
 					t.Skipf("skipped: helm does not install it: %v\n%s", err, out)
 				}
 				sum := h.follows(t, to)
 				t.Logf("%s %s %s→%s: %d objects, %d change, %d fields", version, pair.name, pair.from, pair.to, sum.objects, sum.changed, sum.fields)
 				h.must(t, "uninstall", h.release.Name, "--no-hooks")
+				h.kubectl(t, "", "delete", "crd", "-l", "app.kubernetes.io/managed-by=Helm") // which a chart has kept
+				if version == "Helm 4" && pair.values == "" {
+					if d := cmp.Diff(h.ownFindings(t, from, to), h.findings); d != "" {
+						t.Errorf("findings (-of a release of this program):\n%s", d)
+					}
+				}
 			})
 		}
 	}
@@ -154,4 +166,25 @@ func TestClusterHelmAppliesWhatWasPreviewed(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", sum)
+}
+
+// Helm 3 gives templates the nulls of a chart's own values, Helm 4 takes them out.
+func TestClusterHelmRendersNullsAsItsVersionDoes(t *testing.T) {
+	for version := range helmPrograms {
+		t.Run(version, func(t *testing.T) {
+			h := ownerBy(t, version, "nulls-"+shortName(version))
+			chart := func(version string) string {
+				return files(t, map[string]string{
+					"Chart.yaml":                   "apiVersion: v2\nname: nulls\nversion: " + version + "\n",
+					"values.yaml":                  "top: null\ndeep: {none: {a: null}, set: null, text: a}\ngone: b\nbelow: {other: null}\n",
+					"templates/cm.yaml":            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: nulls}\ndata: {all: {{ unset .Values \"global\" | toJson | quote }}, version: {{ .Chart.Version }}}\n",
+					"charts/below/Chart.yaml":      "apiVersion: v2\nname: below\nversion: 1.0.0\n",
+					"charts/below/values.yaml":     "own: null\nlist: [null]\nmap: {a: null, b: 1}\n",
+					"charts/below/templates/b.tpl": "",
+				})
+			}
+			h.must(t, "install", h.release.Name, chart("1.0.0"), "--set", "gone=null,deep.set=c")
+			h.follows(t, chart("1.0.1"))
+		})
+	}
 }

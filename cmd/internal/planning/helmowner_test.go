@@ -17,6 +17,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -33,6 +35,7 @@ type helmOwner struct {
 	kubeconfig string      // of the user who previews
 	release    preview.Release
 	flags      []string // of helm install and upgrade
+	findings   []string // of the plan that was followed last
 	// writesAgain is set for a chart that the same upgrade changes once more.
 	writesAgain bool
 }
@@ -290,16 +293,24 @@ func obstaclesOf(plan *preview.Plan) []string {
 
 // follows previews a chart in both ways of reading, lets Helm upgrade to it, and holds
 // what happened to what was predicted.
-func (h *helmOwner) follows(t *testing.T, chart string, flags ...string) comparison {
+func (h *helmOwner) follows(t *testing.T, chart string, flags ...string) (sum comparison) {
 	t.Helper()
-	plan := h.mustPreview(t, preview.ReadDryRun, chart)
+	var plan, read *preview.Plan
+	h.onlyReads(t, func() {
+		plan, read = h.mustPreview(t, preview.ReadDryRun, chart), h.mustPreview(t, preview.ReadGet, chart)
+	})
+	h.findings = findingsOf(plan)
 	if problems := obstaclesOf(plan); len(problems) > 0 {
-		t.Errorf("problems: %s", strings.Join(problems, "\n"))
+		out, err := h.try(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags, flags)...)
+		if err == nil {
+			t.Errorf("helm does not fail, and was said to: %s", strings.Join(problems, "\n"))
+		}
+		t.Logf("Helm fails, as predicted: %s\n%s", strings.Join(problems, "\n"), out)
+		return sum
 	}
-	read := h.mustPreview(t, preview.ReadGet, chart)
 	h.must(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags, flags)...)
 	actual := h.live(t, plan)
-	sum := sameAs(t, plan, afterwards(plan), actual)
+	sum = sameAs(t, plan, afterwards(plan), actual)
 	for i := range read.Objects {
 		o := &read.Objects[i]
 		if by := plan.Object(o.ID); by == nil || by.Action != o.Action {
@@ -318,6 +329,83 @@ func (h *helmOwner) follows(t *testing.T, chart string, flags ...string) compari
 	}
 	unchanged(t, again)
 	return sum
+}
+
+// onlyReads fails unless what previews do is in the audit log as reads and dry runs alone.
+func (h *helmOwner) onlyReads(t *testing.T, previews func()) {
+	t.Helper()
+	if err := h.sandbox.Forget(); err != nil {
+		t.Fatal(err)
+	}
+	previews()
+	requests, err := h.sandbox.Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, r := range requests {
+		if r.User.Username != sandboxtest.Admin {
+			continue
+		}
+		seen++
+		if r.Persisted() || r.Verb == "watch" || r.Verb != "get" && r.Verb != "list" && !asks(r.ObjectRef.APIGroup) && !strings.Contains(r.RequestURI, "dryRun=All") {
+			t.Errorf("a preview sends %s %s", r.Verb, r.RequestURI)
+		}
+	}
+	if seen == 0 {
+		t.Error("the audit log has no request of a preview")
+	}
+}
+
+// asks reports whether a group has reviews alone, which are asked by a create.
+func asks(group string) bool {
+	return group == "authorization.k8s.io" || group == "authentication.k8s.io"
+}
+
+// findingsOf returns rule, object, subjects and severity of the findings of a plan that are
+// no remarks.
+func findingsOf(plan *preview.Plan) (out []string) {
+	for _, f := range plan.Findings {
+		if f.Severity == preview.Critical || f.Severity == preview.Warning {
+			out = append(out, fmt.Sprintf("%s %s %s %v", f.Severity, f.Rule, f.Object, f.Subjects))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ownFindings installs a chart as a release of this program, where Helm has uninstalled its
+// own, and returns the findings of an upgrade to another version.
+func (h *helmOwner) ownFindings(t *testing.T, from, to string) []string {
+	t.Helper()
+	own := func(p *planning.Planner) { p.Owners.AppliedBy = preview.ApplierSelf }
+	plan, err := h.preview(t, preview.ReadDryRun, from, own, func(p *planning.Planner) { p.LooksOnly = false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	approved := record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
+	for _, f := range plan.Findings {
+		if f.Severity == preview.NotKnown {
+			approved.Accepted = append(approved.Accepted, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+		}
+	}
+	options := install.Options{Schemas: schemas(), Holder: h.release.Name, ToolVersion: "v0.0.0-test", NoWait: true}
+	if _, err := install.Apply(t.Context(), plan, approved, h.client, options); err != nil {
+		t.Fatal(err)
+	}
+	next, err := h.preview(t, preview.ReadDryRun, to, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Objects {
+		ref := plan.Objects[i].Ref()
+		resource := strings.ToLower(ref.Kind)
+		if group := ref.Group(); group != "" {
+			resource += "." + group
+		}
+		h.kubectl(t, "", "delete", "--ignore-not-found", "--wait=false", "-n", h.release.Namespace, resource, ref.Name)
+	}
+	return findingsOf(next)
 }
 
 // complete fails if a plan lacks an object of Helm's manifest.

@@ -315,7 +315,8 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	beside := &peers{resolver: r, found: found}
 	input := format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Revision: found.revision(), Cluster: r.cluster,
-		Whole: found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(), Named: found.named,
+		KeepsNulls: found.by != nil && found.by.KeepsNulls,
+		Whole:      found.whole, Path: found.at, Certifier: found.certifier, Source: found.content.Source, Peers: beside, Again: found.again(), Named: found.named,
 	}
 	output, err := found.format.Render(ctx, input)
 	if err != nil {

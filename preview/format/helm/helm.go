@@ -92,7 +92,7 @@ func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Outpu
 		return nil, err
 	}
 	req := &request{
-		Files: files, Values: values, Release: in.Release, Upgrade: in.Upgrade, Revision: max(in.Revision, 1),
+		Files: files, Values: values, Release: in.Release, Upgrade: in.Upgrade, KeepsNulls: in.KeepsNulls, Revision: max(in.Revision, 1),
 		KubeVersion: caps.kubeVersion, APIVersions: caps.apiVersions,
 		Answers: map[string]json.RawMessage{}, Seed: make([]byte, seedSize), Now: time.Now().UTC().Truncate(time.Second),
 	}

@@ -32,6 +32,7 @@ type request struct {
 	Values      json.RawMessage            `json:"values"`
 	Release     preview.Release            `json:"release"`
 	Upgrade     bool                       `json:"upgrade"`
+	KeepsNulls  bool                       `json:"keepsNulls,omitempty"`
 	Revision    int                        `json:"revision"`
 	KubeVersion string                     `json:"kubeVersion"`
 	APIVersions []string                   `json:"apiVersions"`
@@ -219,11 +220,37 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 	if !ok {
 		return nil, errors.New("its values are no mapping")
 	}
+	if req.KeepsNulls {
+		keepNulls(c, merged)
+	}
 	if err := checkSchemas(c, merged, ""); err != nil {
 		return nil, err
 	}
 	top["Capabilities"] = caps
 	return top, nil
+}
+
+// keepNulls adds to merged values the nulls of the chart's own and of its dependencies'.
+func keepNulls(c *chart.Chart, merged map[string]any) {
+	addNulls(c.Values, merged)
+	for _, dependency := range c.Dependencies() {
+		if values, ok := merged[dependency.Name()].(map[string]any); ok {
+			keepNulls(dependency, values)
+		}
+	}
+}
+
+func addNulls(own, merged map[string]any) {
+	for key, value := range own {
+		has, known := merged[key]
+		if value == nil && !known {
+			merged[key] = nil
+		}
+		below, isMap := value.(map[string]any)
+		if in, ok := has.(map[string]any); ok && isMap {
+			addNulls(below, in)
+		}
+	}
 }
 
 // lookup returns the template function lookup. It returns the answer that was read
