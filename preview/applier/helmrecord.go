@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -94,10 +95,17 @@ func helmRevisions(ctx context.Context, cluster Cluster, kind, storage, name str
 	var out []helmRevision
 	for _, body := range held {
 		number, err := strconv.Atoi(preview.String(body, "metadata", "labels", "version"))
-		if err != nil || kind == "Secret" && preview.String(body, "type") != "helm.sh/release.v1" {
+		if err != nil {
 			continue
 		}
 		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: storage, Name: preview.String(body, "metadata", "name")}
+		switch of := preview.String(body, "type"); {
+		case kind != "Secret", of == "helm.sh/release.v1":
+		case strings.HasPrefix(of, "helm.sh/release."):
+			return nil, fmt.Errorf("Secret %s is of type %s, which this program does not read; upgrade this program", ref.Name, of)
+		default:
+			continue
+		}
 		out = append(out, helmRevision{ref, number, preview.String(body, "metadata", "labels", "status") == "deployed"})
 	}
 	slices.SortFunc(out, func(a, b helmRevision) int { return a.number - b.number })
