@@ -196,6 +196,8 @@ type Hook struct {
 	Phase string `json:"phase"`
 	// Weight orders the hooks of one phase, ascending.
 	Weight int `json:"weight"`
+	// Unnamed is true for a hook that leaves its name to the API server.
+	Unnamed bool `json:"unnamed,omitempty"`
 }
 
 // The phases of hooks.

@@ -184,12 +184,23 @@ func isHook(body map[string]any) bool {
 	return hook
 }
 
+// deletedBefore reports whether Helm deletes a hook before it creates it anew.
+func deletedBefore(hook map[string]any) bool {
+	policy := preview.String(hook, "metadata", "annotations", "helm.sh/hook-delete-policy")
+	return policy == "" || strings.Contains(policy, "before-hook-creation")
+}
+
 // Request returns the request by which Helm writes an object, which is as it was rendered.
 func (h *Helm) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
 	if o.Raw != nil {
 		body = o.Raw
 	}
 	switch {
+	case o.Hook != nil && o.Hook.Unnamed && (h.about.Method == preview.MethodApply || deletedBefore(body)):
+		// helm.sh/helm/v4 v4.3.1, pkg/action/hooks.go: it looks for the hook by its name.
+		return preview.DryRun{Body: body, Refused: &preview.Refusal{
+			Reason: preview.ReasonInvalid, Message: "metadata.name: it is a hook with generateName, which Helm does not find by name",
+		}}, nil
 	case o.LiveBody == nil && (h.about.Method != preview.MethodApply || isHook(body)):
 		return create(body), nil
 	case h.about.Method == preview.MethodApply:

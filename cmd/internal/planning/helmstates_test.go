@@ -175,11 +175,9 @@ var helmStates = []struct {
 		h.refuses(t, mapChart(t, "1.1.0"), "it is the record of revision 1 of release "+other.release.Name)
 	}},
 	{"objects that the API server names", func(t *testing.T, h *helmOwner) {
-		templates := []string{namedTest}
-		if strings.HasPrefix(h.release.Name, "h3") { // Helm 4 needs a name to apply a hook
-			templates = append(templates, namedHook)
-		}
-		h.follows(t, mapChart(t, "1.1.0", templates...))
+		h.follows(t, mapChart(t, "1.1.0", namedTest))
+		h.follows(t, mapChart(t, "1.2.0", namedHook)) // Helm 4 fails
+		h.follows(t, mapChart(t, "1.3.0", strings.Replace(namedHook, "hook-failed", "before-hook-creation", 1)))
 	}},
 	{"written by Helm 4 and then by Helm 3", func(t *testing.T, h *helmOwner) {
 		four := ownerBy(t, "Helm 4", h.release.Name+"-four")

@@ -157,7 +157,7 @@ func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err erro
 		return nil, true, nil
 	}
 	events := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ',' || c == ' ' })
-	phase := h.phase(events)
+	phase, unnamed := h.phase(events), preview.String(body, "metadata", "name") == ""
 	if err := format.NameHook(body); err != nil {
 		return nil, false, err
 	}
@@ -175,7 +175,7 @@ func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err erro
 	if policy, ok := annotations[annotationDelete].(string); ok && policy != "" {
 		h.stay = append(h.stay, id)
 	}
-	return &preview.Hook{Phase: phase, Weight: weight}, true, nil
+	return &preview.Hook{Phase: phase, Weight: weight, Unnamed: unnamed}, true, nil
 }
 
 func orNone(v any) any {
