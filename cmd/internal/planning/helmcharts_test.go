@@ -57,12 +57,12 @@ func TestClusterHelmUpgradesAsPredicted(t *testing.T) {
 	if clones == "" {
 		t.Skip("skipped: UPSTREAM names no directory of clones")
 	}
-	for _, pair := range chartPairs(t) {
+	for i, pair := range chartPairs(t) {
 		from, to := pair.extract(t, clones, pair.from), pair.extract(t, clones, pair.to)
 		for _, version := range []string{"Helm 3", "Helm 4"} {
 			t.Run(version+"/"+pair.name, func(t *testing.T) {
 				// The names of some charts' objects are too long for labels with a longer one.
-				h := ownerBy(t, version, shortName(version)+"-"+strings.TrimPrefix(pair.name, "prometheus-"))
+				h := ownerBy(t, version, fmt.Sprintf("%s-%d", shortName(version), i))
 				h.flags = []string{"--no-hooks"}
 				install := []string{"install", h.release.Name, from, "--no-hooks"}
 				if pair.values != "" {
@@ -74,7 +74,7 @@ func TestClusterHelmUpgradesAsPredicted(t *testing.T) {
 				sum := h.follows(t, to)
 				t.Logf("%s %s %s→%s: %d objects, %d change, %d fields", version, pair.name, pair.from, pair.to, sum.objects, sum.changed, sum.fields)
 				h.must(t, "uninstall", h.release.Name, "--no-hooks")
-				h.kubectl(t, "", "delete", "crd", "-l", "app.kubernetes.io/managed-by=Helm") // which a chart has kept
+				h.kubectl(t, "", "delete", "crd", "--all") // which Helm keeps
 				if version == "Helm 4" && pair.values == "" {
 					if d := cmp.Diff(h.ownFindings(t, from, to), h.findings); d != "" {
 						t.Errorf("findings (-of a release of this program):\n%s", d)
