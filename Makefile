@@ -15,7 +15,7 @@ SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | x
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := golangci-lint-$(GOLANGCI_VERSION)
 
-.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs helm olm argocd demo test whole race soak upstream bench profile golden lint clean
+.PHONY: help build docs picture image release sizes packager piped-plugin sandbox kubectl control-plane gcs helm olm argocd kapp demo test whole race soak upstream bench profile golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  \1	/p' Makefile
@@ -126,6 +126,9 @@ OLM_SUM = { cat .tools/olm/go.mod .tools/olm/go.sum .tools/olm/main.go; go versi
 argocd: ## bin/kubectl-operator-argocd, the engine of Argo CD for tests: five minutes once, then cached
 	@mkdir -p bin; cd .tools/argocd && $(GOBUILD) -o ../../bin/kubectl-operator-argocd .
 
+kapp: ## bin/kapp, the real one for tests: four minutes once, then cached
+	@mkdir -p bin; cd .tools/kapp && $(GOBUILD) -ldflags '-s -w' -o ../../bin/kapp carvel.dev/kapp/cmd/kapp
+
 olm: ## bin/olm-operator, bin/olm-catalog-operator and bin/olm-registry, the real OLM v0 for tests: three minutes once, then cached
 	@sum=$$($(OLM_SUM)); \
 	if [ "$$sum" = "$$(cat bin/.olm.sum 2>/dev/null)" ]; then exit 0; fi; mkdir -p bin; cd .tools/olm && \
@@ -213,7 +216,7 @@ race: sandbox kubectl ## tests of the engine, of installing, of the client and o
 # What happens in a run follows from its number, so a failure names what to look
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
-soak: sandbox kubectl helm argocd ## every danger in every disguise and package, every leaf of every kind, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, two users against each other, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
+soak: sandbox kubectl helm argocd kapp ## every danger in every disguise and package, every leaf of every kind, a million random key sequences, 1,000 random plans under random edits, 1,000 batches in danger, two users against each other, 300 random outages and 500 kills, kill -9 at every write, every forgery, signal and operator with webhooks, every bundle, 20,000 objects, 600 stops past the lease
 	KUBECTL_OPERATOR_SOAK_RUNS=100 $(SOAK) -run 'TestSlowDangers|TestSlowSignsOfCode' ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=8 $(SOAK) -run TestSlowMatrix ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run TestClusterMatrix ./preview/risk

@@ -36,6 +36,9 @@ func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.Dr
 	if err != nil && preview.ReasonOf(err) == "" {
 		err = &preview.Refusal{Reason: preview.ReasonOther, Message: truncateMessage("the merge cannot be computed without a dry run: " + err.Error()), Err: err}
 	}
+	if err == nil && item.Then != nil {
+		item.Then(result)
+	}
 	return preview.DryRunResult{Body: result, Err: err}
 }
 
@@ -139,7 +142,7 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 	if item.Method == preview.MethodNone {
 		return live, nil
 	}
-	if item.Method == preview.MethodUpdate || item.Method == preview.MethodCreate {
+	if item.Method == preview.MethodUpdate && item.ThreeWay == nil || item.Method == preview.MethodCreate {
 		body := preview.CloneBody(item.Body)
 		return body, preview.MergeStringData(body)
 	}

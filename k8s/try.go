@@ -28,6 +28,9 @@ func (c *Client) try(ctx context.Context, many *Client, res resource, item previ
 	if out.Err == nil && len(item.Migrates) > 0 {
 		out.Body, out.Err = c.tryMigrated(ctx, many, res, item, out.Body)
 	}
+	if out.Err == nil && item.Then != nil {
+		item.Then(out.Body)
+	}
 	if out.Err == nil { // the API server keeps the preconditions there, too
 		out.Err = keepLastApplied(out.Body, out.Body, item)
 	}

@@ -13,7 +13,8 @@ type ReadResult struct {
 // managers. An empty Manager means [FieldManager].
 //
 // Another Method than server-side apply, which an empty one means, is that of a tool whose
-// write is tried; ThreeWay is set for [MethodThreeWay].
+// write is tried; ThreeWay is set for [MethodThreeWay], and for a [MethodUpdate] by a tool that
+// knows what it sent before: what the live object has besides are defaults, without a dry run.
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
@@ -31,6 +32,9 @@ type DryRun struct {
 	// set if not [LastApplied] is.
 	Migrates         []string `json:",omitempty"`
 	KeepsLastApplied bool     `json:",omitempty"`
+	// Then is called with the result, and adds what a tool writes with a second request; nil
+	// if it sends one.
+	Then func(result map[string]any) `json:"-"`
 	// Refused is why the tool fails before it sends a request; nil if it sends one.
 	Refused *Refusal `json:"-"`
 }

@@ -25,6 +25,8 @@ const (
 	AnnotationRevision = "kubectl-operator/revision"
 	AnnotationOptions  = "kubectl-operator/options"
 	LastApplied        = "kubectl.kubernetes.io/last-applied-configuration"
+	// KappOriginal is the annotation in which kapp keeps what it applied.
+	KappOriginal = "kapp.k14s.io/original"
 )
 
 // LastAppliedText returns what client-side apply keeps of an object in the annotation

@@ -77,11 +77,11 @@ func sensitiveLeaves(body map[string]any) (leaves []sensitiveLeaf) {
 	return leaves
 }
 
-// lastAppliedLeaf returns the annotation in which client-side apply keeps a copy of the
-// whole Secret.
+// lastAppliedLeaf returns the annotations in which client-side apply and kapp keep a copy of
+// the whole Secret.
 func lastAppliedLeaf(body map[string]any) []sensitiveLeaf {
 	annotations := Map(body, "metadata", "annotations")
-	return mapLeaves(annotations, ".metadata.annotations", func(name string) bool { return name == LastApplied })
+	return mapLeaves(annotations, ".metadata.annotations", func(name string) bool { return name == LastApplied || name == KappOriginal })
 }
 
 func mapLeaves(m map[string]any, path string, match func(string) bool) (leaves []sensitiveLeaf) {

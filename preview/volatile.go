@@ -43,6 +43,7 @@ var volatileTable = [...]volatileRow{
 	{"nodePort", "the API server allocates it", ofKind(KindService), isFilled, [][]string{{"spec", "ports", "[]", "nodePort"}}},
 	{"healthCheckNodePort", "the API server allocates it", ofKind(KindService), isFilled, [][]string{{"spec", "healthCheckNodePort"}}},
 	{"last applied", "client-side apply keeps a copy of its input", nil, isGiven, [][]string{{"metadata", "annotations", LastApplied}}},
+	{"kapp's original", "kapp keeps a copy of its input", nil, isGiven, [][]string{{"metadata", "annotations", KappOriginal + "*"}}},
 }
 
 var controllerUID = [][]string{
@@ -119,6 +120,9 @@ func (o *Object) Compared(after map[string]any) (from, to map[string]any) {
 		return WithoutVolatile(o.LiveBody, o.Planned, setFields(o.LiveBody, o.manager())), WithoutVolatile(after, o.Planned)
 	}
 	before := o.LiveBody
+	if String(before, "metadata", "annotations", KappOriginal) != "" { // which changes with the rest of the object
+		before, _ = WithoutFields(before, []string{".metadata.annotations." + KappOriginal, ".metadata.annotations." + KappOriginal + "-diff-md5"})
+	}
 	if o.Adoption != nil { // which names the marks that it takes off
 		before, _ = WithoutFields(before, []string{".metadata.annotations." + LastApplied})
 	}

@@ -11,6 +11,7 @@ type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
+	ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error)
 }
 
 // Tool is a tool with the earlier state of one release.
@@ -43,6 +44,9 @@ type Found struct {
 	KeepsNulls bool
 	// Besides are objects that the tool makes besides those of the content.
 	Besides []map[string]any
+	// Content are the objects that the tool makes of one of the content, by its place there;
+	// nil for a tool that applies it as it was rendered.
+	Content map[int][]map[string]any
 }
 
 // MarkFrom is [Tool.Mark] for an object that comes from a file of the content. What lies in
@@ -66,6 +70,7 @@ type Earlier struct {
 // Rendered is an object of the content as a tool gets it: with its namespace, and else as it
 // was rendered. Live is nil if there is none, or if it may not be read.
 type Rendered struct {
+	Index      int // its place in the content
 	Ref        preview.Ref
 	Body, Live map[string]any
 }

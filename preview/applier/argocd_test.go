@@ -38,6 +38,15 @@ func (h heldObjects) List(_ context.Context, apiVersion, kind, namespace, _ stri
 	return out, nil
 }
 
+func (h heldObjects) ServedVersion(_ context.Context, group, kind string) (string, error) {
+	for _, body := range h.objects {
+		if ref := preview.RefOf(body); ref.Group() == group && ref.Kind == kind {
+			return ref.APIVersion, nil
+		}
+	}
+	return "", nil
+}
+
 func decodedObject(t *testing.T, text string) map[string]any {
 	t.Helper()
 	values, err := preview.Decode([]byte(text))

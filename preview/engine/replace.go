@@ -32,7 +32,11 @@ func (d dryRunner) decideReplacements(ctx context.Context) error {
 	for n, result := range d.cluster.DryRun(ctx, probes) {
 		o := &d.plan.Objects[at[n]]
 		if result.Err == nil {
-			if err := d.decideFromResult(o, rename(result.Body, preview.TrialName(o.ID), o.Name)); err != nil {
+			body := rename(result.Body, preview.TrialName(o.ID), o.Name)
+			if err := d.finish(o, body); err != nil {
+				return err
+			}
+			if err := d.decideFromResult(o, body); err != nil {
 				return err
 			}
 			continue
@@ -45,6 +49,20 @@ func (d dryRunner) decideReplacements(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// finish adds to an object that is created anew what the applier writes with a second request.
+func (d dryRunner) finish(o *preview.Object, body map[string]any) error {
+	if d.applier == nil {
+		return nil
+	}
+	created := *o
+	created.LiveBody = nil
+	item, err := d.applier.Request(&created, o.Planned)
+	if err == nil && item.Then != nil {
+		item.Then(body)
+	}
+	return err
 }
 
 func probe(o *preview.Object) map[string]any {

@@ -21,7 +21,7 @@ const AppliedByOwner = "auto"
 
 // Appliers returns what --applied-by takes.
 func Appliers() []string {
-	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierArgoCD, preview.ApplierKubectl}
+	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierArgoCD, preview.ApplierKapp, preview.ApplierKubectl}
 }
 
 // findApplier returns the tool that applies a release, nil for this program: what
@@ -34,7 +34,7 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		asked.Ref, asked.Body = found.file.Asked()
 	}
 	switch {
-	case !p.asOwner(stored), found.asked(applier.ArgoGroup) != nil:
+	case !p.asOwner(stored), found.asked(applier.ArgoGroup) != nil, found.asked(applier.AppGroup) != nil, chosen == preview.ApplierKapp:
 		return nil, nil
 	case asked.Ref.Group() == applier.HelmReleaseGroup && chosen != preview.ApplierHelm:
 		return applier.FindHelmRelease(ctx, p.cluster, release, asked, found.chart())
@@ -68,16 +68,12 @@ func (p *Planner) applierOfObjects(
 		return nil, nil, nil
 	}
 	objects := renderedObjects(outputs[0], release)
-	refs := make([]preview.Ref, 0, len(objects))
-	for i := range objects {
-		refs = append(refs, objects[i].Ref)
-	}
-	live := p.cluster.Read(ctx, refs)
-	for i := range live {
-		objects[i].Live = live[i].Body
-	}
+	live := p.readRendered(ctx, objects)
 	by, err := (*applier.Found)(nil), error(nil)
-	if chosen != preview.ApplierKubectl {
+	if app := packages[0].asked(applier.AppGroup); app != nil || chosen == preview.ApplierKapp || chosen == AppliedByOwner {
+		by, err = applier.FindKapp(ctx, p.cluster, applier.Controlled{Ref: preview.RefOf(app), Body: app}, release, objects, chosen == preview.ApplierKapp)
+	}
+	if by == nil && err == nil && chosen != preview.ApplierKubectl {
 		by, err = applier.FindArgoCD(ctx, p.cluster, packages[0].asked(applier.ArgoGroup), release, objects)
 	}
 	switch {
@@ -91,11 +87,44 @@ func (p *Planner) applierOfObjects(
 		by = applier.FindKubectl(release, objects, chosen == preview.ApplierKubectl)
 	}
 	if by != nil {
-		for _, body := range by.Besides {
-			outputs[0].Objects = append(outputs[0].Objects, format.RenderedObject{Body: body})
-		}
+		outputs[0].Objects = asContent(outputs[0].Objects, by)
 	}
 	return by, live, nil
+}
+
+// readRendered reads the live state of rendered objects.
+func (p *Planner) readRendered(ctx context.Context, objects []applier.Rendered) []preview.ReadResult {
+	var refs []preview.Ref
+	var at []int
+	for i := range objects {
+		if objects[i].Ref.Name != "" {
+			refs, at = append(refs, objects[i].Ref), append(at, i)
+		}
+	}
+	live := p.cluster.Read(ctx, refs)
+	for i := range live {
+		objects[at[i]].Live = live[i].Body
+	}
+	return live
+}
+
+// asContent returns what a tool makes of rendered objects, and what it makes besides.
+func asContent(objects []format.RenderedObject, by *applier.Found) []format.RenderedObject {
+	out := make([]format.RenderedObject, 0, len(objects))
+	for i, o := range objects {
+		bodies, made := by.Content[i]
+		if !made {
+			bodies = []map[string]any{o.Body}
+		}
+		for _, body := range bodies {
+			o.Body = body
+			out = append(out, o)
+		}
+	}
+	for _, body := range by.Besides {
+		out = append(out, format.RenderedObject{Body: body})
+	}
+	return out
 }
 
 // asked returns the object of a group that is the request, nil if there is none.
@@ -123,11 +152,10 @@ func renderedObjects(output *format.Output, release preview.Release) []applier.R
 	bodies := output.Bodies()
 	scopes := preview.NewScopes(bodies)
 	out := make([]applier.Rendered, 0, len(bodies))
-	for _, body := range bodies {
+	for i, body := range bodies {
 		ref := preview.RefOf(body)
 		switch namespaced := scopes.Namespaced(ref.Group(), ref.Kind); {
-		case preview.Map(body, "metadata") == nil:
-			continue // which planning refuses
+		case preview.Map(body, "metadata") == nil: // which planning refuses, if it is no configuration of the tool
 		case !namespaced && ref.Namespace != "", namespaced && ref.Namespace == "":
 			body = preview.CloneBody(body)
 			delete(preview.Map(body, "metadata"), "namespace")
@@ -136,7 +164,7 @@ func renderedObjects(output *format.Output, release preview.Release) []applier.R
 				preview.Map(body, "metadata")["namespace"] = release.Namespace
 			}
 		}
-		out = append(out, applier.Rendered{Ref: ref, Body: body})
+		out = append(out, applier.Rendered{Index: i, Ref: ref, Body: body})
 	}
 	return out
 }

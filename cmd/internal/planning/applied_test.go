@@ -55,7 +55,13 @@ func bodiesOf(t *testing.T, text string) []map[string]any {
 // writtenSets are the sets of the test data. SUFFIX in their names becomes suffix.
 func writtenSets(t *testing.T, suffix string) []appliedSet {
 	t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "applied", "sets.txtar"))
+	return setsOf(t, "sets.txtar", "SUFFIX", suffix)
+}
+
+// setsOf are the sets of a file, with a text of it replaced.
+func setsOf(t *testing.T, file, from, to string) []appliedSet {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "applied", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +71,7 @@ func writtenSets(t *testing.T, suffix string) []appliedSet {
 		if len(out) == 0 || out[len(out)-1].name != name {
 			out = append(out, appliedSet{name: name})
 		}
-		bodies := bodiesOf(t, strings.ReplaceAll(string(file.Data), "SUFFIX", suffix))
+		bodies := bodiesOf(t, strings.ReplaceAll(string(file.Data), from, to))
 		switch set := &out[len(out)-1]; version {
 		case "before.yaml":
 			set.before = bodies
@@ -276,7 +282,7 @@ func differences(path string, a, b any, leaves *int) []string {
 	if bytes.Equal(one, two) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: predicted %.200s, is %.200s", path, one, two)}
+	return []string{fmt.Sprintf("%s: predicted %.1200s, is %.1200s", path, one, two)}
 }
 
 // compare compares what a plan predicts with what is there after the tool applied, and
