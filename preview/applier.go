@@ -34,7 +34,7 @@ type Applier struct {
 func Limits() []Limit {
 	return []Limit{
 		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
-		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController,
 	}
 }
 
@@ -92,7 +92,10 @@ const (
 	LimitIgnored     Limit = "fields-ignored"    // Detail is the path of fields that are left as they are
 	LimitOverwrites  Limit = "overwrites"        // Detail is the manager whose changes are undone
 	LimitNotRead     Limit = "not-read"          // Object may not be read, so that its part is not known
-	LimitOtherOwner  Limit = "other-owner"       // Object has marks of Detail, another tool, and is written all the same
+	// LimitNoController is that the kind which the controller follows is not served, of the API
+	// group Detail, so that nothing is applied before the tool is installed.
+	LimitNoController Limit = "no-controller"
+	LimitOtherOwner   Limit = "other-owner" // Object has marks of Detail, another tool, and is written all the same
 )
 
 // The tools that appliers are of; ApplierSelf is this program, which is none.

@@ -52,7 +52,7 @@ type Found struct {
 // MarkFrom is [Tool.Mark] for an object that comes from a file of the content. What lies in
 // the directory crds of a chart is no part of a release.
 func (f *Found) MarkFrom(origin preview.Origin, body map[string]any) {
-	if tool, ok := f.Tool.(interface{ MarkCRD(body map[string]any) }); ok && inCRDs(origin, body) {
+	if tool, ok := f.Tool.(interface{ MarkCRD(body map[string]any) }); ok && InCRDs(origin, body) {
 		tool.MarkCRD(body)
 		return
 	}

@@ -514,7 +514,7 @@ func (a *ArgoCD) respecting(o *preview.Object, sent map[string]any) map[string]a
 			continue
 		}
 		for _, pointer := range preview.Texts(ignored["jsonPointers"]) {
-			copyAt(o.LiveBody, out, strings.Split(strings.TrimPrefix(pointer, "/"), "/"))
+			copyAt(o.LiveBody, out, pointerTokens(pointer))
 		}
 	}
 	return out
@@ -531,9 +531,10 @@ func ignores(entry map[string]any, o *preview.Object) bool {
 	return true
 }
 
-// copyAt sets in to what from has at a JSON pointer (RFC 6901).
+// copyAt sets in to what from has at a path, and makes mappings on the way there. What from lacks
+// stays as it is in to, as Argo CD leaves it; Flux removes it: [keepLive].
 func copyAt(from, to any, tokens []string) {
-	token := strings.NewReplacer("~1", "/", "~0", "~").Replace(tokens[0])
+	token := tokens[0]
 	switch source := from.(type) {
 	case map[string]any:
 		target, ok := to.(map[string]any)

@@ -12,7 +12,7 @@ import (
 
 // readControlled reads what a controller follows as it is in the cluster, in the version of
 // ref or, if that is not served, the one that controllers have now; nil if it is not there.
-// What may not be read is a limit.
+// What may not be read is a limit, and so is a kind that is not served.
 func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about *preview.Applier) (map[string]any, error) {
 	current := map[string]string{HelmReleaseGroup: "/v2", KustomizationGroup: "/v1"}
 	for _, version := range []string{ref.APIVersion, ref.Group() + current[ref.Group()]} {
@@ -29,6 +29,7 @@ func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about
 			return nil, read.Err
 		}
 	}
+	addLimit(about, preview.ApplierLimit{What: preview.LimitNoController, Detail: ref.Group()})
 	return nil, nil
 }
 
@@ -82,11 +83,20 @@ func withIgnored(o *preview.Object, body map[string]any, rules []map[string]any)
 		for _, pointer := range preview.Texts(rule["paths"]) {
 			if o.LiveBody != nil {
 				out = preview.CloneBody(out)
-				keepLive(out, o.LiveBody, strings.Split(strings.TrimPrefix(pointer, "/"), "/"))
+				keepLive(out, o.LiveBody, pointerTokens(pointer))
 			}
 		}
 	}
 	return out
+}
+
+// pointerTokens returns the keys and indexes of a JSON pointer (RFC 6901).
+func pointerTokens(pointer string) []string {
+	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, token := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	}
+	return tokens
 }
 
 // targets reports whether a selector of Flux selects an object. Its texts are regular
@@ -119,9 +129,10 @@ func targets(target, body map[string]any) bool {
 }
 
 // keepLive sets the value at a path of a planned object to that of the live one, and removes
-// it if that has none.
+// it if that has none, as Flux does, which takes the fields out of both. Argo CD leaves what it
+// cannot copy: [copyAt].
 func keepLive(planned, live any, path []string) {
-	key := strings.NewReplacer("~1", "/", "~0", "~").Replace(path[0])
+	key := path[0]
 	switch in := planned.(type) {
 	case map[string]any:
 		from, _ := live.(map[string]any)

@@ -167,11 +167,11 @@ func (h *Helm) marked(live map[string]any) bool {
 func (h *Helm) MarkCRD(map[string]any) {}
 
 // fromCRDs reports whether an object comes from the directory crds of a chart.
-func fromCRDs(o *preview.Object) bool { return inCRDs(o.Origin, o.Planned) }
+func fromCRDs(o *preview.Object) bool { return InCRDs(o.Origin, o.Planned) }
 
-// inCRDs reports whether an object is a CRD of the directory crds of a chart or subchart, and
+// InCRDs reports whether an object is a CRD of the directory crds of a chart or subchart, and
 // not of a template that lies in a directory of that name.
-func inCRDs(origin preview.Origin, body map[string]any) bool {
+func InCRDs(origin preview.Origin, body map[string]any) bool {
 	parts := strings.Split(path.Dir(origin.File), "/")
 	for len(parts) > 2 && parts[0] == "charts" {
 		parts = parts[2:]

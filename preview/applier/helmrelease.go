@@ -48,11 +48,19 @@ type Controlled struct {
 // FindHelmRelease returns the controller of a HelmRelease, which need not exist in the
 // cluster yet.
 func FindHelmRelease(ctx context.Context, cluster Cluster, release preview.Release, asked Controlled, chart Chart) (*Found, error) {
+	return findHelmRelease(ctx, cluster, release, asked, chart, nil)
+}
+
+// findHelmRelease is [FindHelmRelease] with the release of Helm, if that was read already.
+func findHelmRelease(ctx context.Context, cluster Cluster, release preview.Release, asked Controlled, chart Chart, found *Found) (*Found, error) {
 	asked.Ref.Namespace = cmp.Or(asked.Ref.Namespace, release.Namespace)
 	spec := preview.Map(asked.Body, "spec")
-	found, err := findHelm(ctx, cluster, release, cmp.Or(preview.String(spec, "storageNamespace"), asked.Ref.Namespace), true)
-	if err != nil {
-		return nil, err
+	storage := cmp.Or(preview.String(spec, "storageNamespace"), asked.Ref.Namespace)
+	if found == nil || storage != release.Namespace { // where it was read
+		var err error
+		if found, err = findHelm(ctx, cluster, release, storage, true); err != nil {
+			return nil, err
+		}
 	}
 	helm, ok := found.Tool.(*Helm)
 	if !ok {
@@ -101,11 +109,12 @@ func OfFlux(ctx context.Context, cluster Cluster, release preview.Release, found
 		if chart.Values == nil {
 			chart.Values = found.Values
 		}
-		by, err := FindHelmRelease(ctx, cluster, release, Controlled{ref, read.Body}, chart)
+		values := found.Values
+		by, err := findHelmRelease(ctx, cluster, release, Controlled{ref, read.Body}, chart, found)
 		if err != nil {
 			return nil, err
 		}
-		by.Values, by.Asked = found.Values, read.Body
+		by.Values, by.Asked = values, read.Body
 		if lacksSource(ctx, cluster, ref, preview.Map(read.Body, "spec")) {
 			by.Describe().Fails = preview.FailsNoSource
 		}

@@ -81,20 +81,21 @@ func applierTexts(p *preview.Plan) []string {
 
 // limitTexts are what a limit of a tool means; the object or detail follows.
 var limitTexts = map[preview.Limit]string{
-	preview.LimitCRDsKept:    "A CRD of the directory crds is not upgraded",
-	preview.LimitHookRuns:    "A hook runs",
-	preview.LimitNotPruned:   "What the content no longer has stays in the cluster",
-	preview.LimitKept:        "An object that the content no longer has is kept, as its annotation says",
-	preview.LimitSuspended:   "Reconciliation is suspended: nothing is applied before it is resumed",
-	preview.LimitWindow:      "Sync windows decide when something is applied",
-	preview.LimitManual:      "Nothing is applied automatically: the change waits for a sync",
-	preview.LimitWaits:       "Nothing is applied before another object is ready",
-	preview.LimitOtherOwner:  "Another tool has an object, and writes it too",
-	preview.LimitRemediation: "After a failure",
-	preview.LimitRecreates:   "An immutable field changes: the object is deleted and created again",
-	preview.LimitIgnored:     "Fields are left as they are",
-	preview.LimitOverwrites:  "What another manager changed is overwritten",
-	preview.LimitNotRead:     "Part of what the tool applies could not be read",
+	preview.LimitCRDsKept:     "A CRD of the directory crds is not upgraded",
+	preview.LimitHookRuns:     "A hook runs",
+	preview.LimitNotPruned:    "What the content no longer has stays in the cluster",
+	preview.LimitKept:         "An object that the content no longer has is kept, as its annotation says",
+	preview.LimitSuspended:    "Reconciliation is suspended: nothing is applied before it is resumed",
+	preview.LimitWindow:       "Sync windows decide when something is applied",
+	preview.LimitManual:       "Nothing is applied automatically: the change waits for a sync",
+	preview.LimitWaits:        "Nothing is applied before another object is ready",
+	preview.LimitOtherOwner:   "Another tool has an object, and writes it too",
+	preview.LimitRemediation:  "After a failure",
+	preview.LimitRecreates:    "An immutable field changes: the object is deleted and created again",
+	preview.LimitIgnored:      "Fields are left as they are",
+	preview.LimitOverwrites:   "What another manager changed is overwritten",
+	preview.LimitNoController: "Nothing is applied before its controller is installed: its kinds are not served",
+	preview.LimitNotRead:      "Part of what the tool applies could not be read",
 }
 
 func limitText(limit preview.ApplierLimit) string {

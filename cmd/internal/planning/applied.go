@@ -48,9 +48,21 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		if err != nil || chosen == preview.ApplierHelm {
 			return by, err
 		}
-		return applier.OfFlux(ctx, p.cluster, release, by, found.chart())
+		if by, err = applier.OfFlux(ctx, p.cluster, release, by, found.chart()); err == nil && by != nil && chosen == preview.ApplierFlux && by.Describe().Tool != chosen {
+			return nil, refuseApplier(chosen, release)
+		}
+		return by, err
 	}
 	return nil, nil
+}
+
+// refuseApplier returns the refusal to plan as a tool that was chosen, of which nothing is found.
+func refuseApplier(chosen string, release preview.Release) error {
+	what := (&preview.Applier{Tool: chosen}).Name() + " has not installed release " + release.Name + " in namespace " + release.Namespace
+	if chosen == preview.ApplierHelm {
+		return Refuse(what+", and this content is no chart, which Helm could install", "leave out --applied-by, or name a chart")
+	}
+	return Refuse(what, "name the object that it follows with -f FILE, or leave out --applied-by")
 }
 
 // chart returns what a controller compares of a chart with the installed one.
@@ -69,21 +81,21 @@ func (p *Planner) applierOfObjects(
 	}
 	objects := renderedObjects(outputs[0], release)
 	live := p.readRendered(ctx, objects)
+	may := func(tool string) bool { return chosen == tool || chosen == AppliedByOwner }
+	chart := packages[0].info.Format == helm.Name
 	by, err := (*applier.Found)(nil), error(nil)
-	if app := packages[0].asked(applier.AppGroup); app != nil || chosen == preview.ApplierKapp || chosen == AppliedByOwner {
+	if app := packages[0].asked(applier.AppGroup); app != nil || may(preview.ApplierKapp) {
 		by, err = applier.FindKapp(ctx, p.cluster, applier.Controlled{Ref: preview.RefOf(app), Body: app}, release, objects, chosen == preview.ApplierKapp)
 	}
-	if by == nil && err == nil && chosen != preview.ApplierKubectl {
-		by, err = applier.FindArgoCD(ctx, p.cluster, packages[0].asked(applier.ArgoGroup), release, objects)
+	if app := packages[0].asked(applier.ArgoGroup); by == nil && err == nil && (app != nil || may(preview.ApplierArgoCD)) {
+		by, err = applier.FindArgoCD(ctx, p.cluster, app, release, objects)
 	}
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case by == nil && chosen == preview.ApplierArgoCD:
-		return nil, nil, Refuse("the live objects name no Application of Argo CD that exists", "name it with -f FILE")
-	case by == nil && packages[0].info.Format == helm.Name && packages[0].recordHidden:
+	case by == nil && chart && packages[0].recordHidden && may(preview.ApplierHelm):
 		by = applier.HelmByMarks(release, objects)
-	case by == nil && packages[0].info.Format != helm.Name:
+	case by == nil && !chart && may(preview.ApplierKubectl):
 		by = applier.FindKubectl(release, objects, chosen == preview.ApplierKubectl)
 	}
 	if by != nil {

@@ -141,7 +141,7 @@ func TestClusterKappOnDriftedObjects(t *testing.T) {
 		{name: "what was applied is no object", drift: [][]string{{"annotate", "--overwrite", "deployment/web", "kapp.k14s.io/original={"}}, same: true},
 		{name: "the sum removed", drift: [][]string{{"annotate", "deployment/web", "kapp.k14s.io/original-diff-md5-"}}},
 		{name: "no identity", drift: [][]string{{"annotate", "configmap/web", "kapp.k14s.io/identity-"}}},
-		{name: "an object of the label, by a controller", drift: [][]string{{"create", "configmap", "copy"}, {"label", "configmap/copy", "kapp.k14s.io/app=APP"}}},
+		{name: "an object with the label by another client", drift: [][]string{{"create", "configmap", "copy"}, {"label", "configmap/copy", "kapp.k14s.io/app=APP"}}},
 		{name: "a key removed", drift: [][]string{{"patch", "configmap/web", "-p", `{"data":{"b":null}}`}}, same: true},
 		{name: "kept", drift: [][]string{{"annotate", "service/web", "kapp.k14s.io/delete-strategy=orphan"}}, limit: preview.LimitKept},
 	} {

@@ -368,6 +368,9 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 		if by, live, err = p.applierOfObjects(ctx, packages, outputs, release, stored); err != nil {
 			return nil, err
 		}
+		if chosen := p.Owners.AppliedBy; by == nil && p.asOwner(stored) && chosen != "" && chosen != AppliedByOwner {
+			return nil, refuseApplier(chosen, release)
+		}
 		found.appliedBy(by)
 	}
 	contents, err := sealAll(packages, outputs, release)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/applier"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
@@ -86,7 +86,7 @@ func (out *Resolution) leaveEncrypted(output *format.Output) error {
 // definedAside reports whether an object comes from a directory crds of a chart, which is
 // no part of what the chart renders to.
 func definedAside(in format.Input, object format.RenderedObject) bool {
-	return in.Info.Format == helm.Name && preview.IsKind(object.Body, preview.KindCustomResourceDefinition) && slices.Contains(strings.Split(path.Dir(object.Origin.File), "/"), "crds")
+	return in.Info.Format == helm.Name && applier.InCRDs(object.Origin, object.Body)
 }
 
 func changed(ctx context.Context, in format.Input, objects []format.RenderedObject, change ref.PostRender) ([]format.RenderedObject, error) {
