@@ -35,6 +35,7 @@ var volatileCases = map[string][2]string{
 	"nodePort":            {"kind: Service, spec: {ports: [{port: 1, nodePort: 30000}]}", "kind: Service, spec: {ports: [{port: 1}]}"},
 	"healthCheckNodePort": {"kind: Service, spec: {healthCheckNodePort: 1}", "kind: Service, spec: {}"},
 	"last applied":        {"kind: Service, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}}", "kind: Service, metadata: {}"},
+	"kapp's original":     {"kind: Service, metadata: {annotations: {kapp.k14s.io/original: x, kapp.k14s.io/original-diff-md5: y}}", "kind: Service, metadata: {}"},
 }
 
 // A volatile field counts only where it is set: by the plan, or by our field manager
