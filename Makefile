@@ -223,7 +223,7 @@ soak: sandbox kubectl helm argocd kapp ## every danger in every disguise and pac
 	KUBECTL_OPERATOR_SOAK_RUNS=4 $(SOAK) -run TestSlowTableRows ./preview/risk
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestSlowEveryRealBundle|TestSlowNoFindingOfAChangedLeaf|TestSlowHeap|TestClusterGrants|TestClusterDefaults' ./preview/engine
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run TestSlowValuesAreThoseOfHelmTemplate ./cmd/internal/planning
-	$(SOAK) -run '^TestCluster(Kubectl|ArgoCD|Helm)' ./cmd/internal/planning
+	$(SOAK) -run '^TestCluster(Kubectl|ArgoCD|Kapp|Helm)' ./cmd/internal/planning
 	KUBECTL_OPERATOR_SOAK_RUNS=30 $(SOAK) -run TestSlowChartsAreThoseOfKubectlKustomize ./preview/format/kustomize
 	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestSlowEveryLeafIsSeen|TestClusterNothingAnApplyChangesIsUnseen' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review

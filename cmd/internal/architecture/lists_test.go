@@ -15,6 +15,7 @@ var wholeLists = map[string]string{
 	"preview/engine/lookups.go":                 "the hash of a lookup is that of whole objects",
 	"preview/engine/olm_migration.go":           "the Subscriptions of one namespace",
 	"preview/flyte/read.go":                     "the quotas, policies and templates of projects, which are used whole",
+	"preview/applier/kapp.go":                   "a label selects the objects of one app, which are compared whole",
 	"preview/owners/owners.go":                  "a label selects the owners of one object",
 	"install/history/history.go":                "records of one name",
 	"install/rollout/pod_reader.go":             "the pods of one workload",

@@ -33,7 +33,8 @@ func newKappWorld(t *testing.T, namespace string) kappWorld {
 // deploy lets kapp apply a file, and returns what it says.
 func (w kappWorld) deploy(file string) (string, error) {
 	w.t.Helper()
-	args := []string{"deploy", "--app", "app", "-n", w.namespace, "--kubeconfig", w.box.Kubeconfig(), "-f", file, "--yes", "--wait=false", "--color=false"}
+	args := []string{"deploy", "--app", "app", "-n", w.namespace, "--kubeconfig", w.box.Kubeconfig(), "-f", file}
+	args = append(args, "--yes", "--wait=false", "--color=false")
 	for {
 		out, err := exec.CommandContext(w.t.Context(), w.program, args...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "the object has been modified") { // by the controller of Deployments
