@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -21,7 +22,10 @@ const AppliedByOwner = "auto"
 
 // Appliers returns what --applied-by takes.
 func Appliers() []string {
-	return []string{AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierArgoCD, preview.ApplierKapp, preview.ApplierKubectl}
+	return []string{
+		AppliedByOwner, preview.ApplierSelf, preview.ApplierHelm, preview.ApplierFlux, preview.ApplierArgoCD,
+		preview.ApplierKapp, preview.ApplierOLMv0, preview.ApplierOLMv1, preview.ApplierKubectl,
+	}
 }
 
 // findApplier returns the tool that applies a release, nil for this program: what
@@ -40,6 +44,8 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 		return applier.FindHelmRelease(ctx, p.cluster, release, asked, found.chart())
 	case asked.Ref.Group() == applier.KustomizationGroup:
 		return applier.FindKustomization(ctx, p.cluster, release, asked)
+	case found.info.Format == registryv1.Name:
+		return p.findOLM(ctx, found, release, asked)
 	case found.info.Format == helm.Name:
 		by, err := applier.FindHelm(ctx, p.cluster, release, chosen == preview.ApplierHelm)
 		if preview.ReasonOf(err) == preview.ReasonForbidden && found.recordHidden {

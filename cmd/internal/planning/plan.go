@@ -136,6 +136,9 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 		return nil, err
 	}
 	from, err := p.installedVersion(ctx, want)
+	if err == nil && from == nil {
+		want, from, err = p.followOLM(ctx, want)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ type csv struct {
 	version     string
 	description string
 	annotations map[string]string
+	body        map[string]any // as decoded, with the deployments as they are rendered
 
 	modes              map[string]bool
 	deployments        []deployment
@@ -83,7 +84,7 @@ type webhook struct {
 func (w webhook) name() string { return strings.TrimSuffix(w.generateName, "-") }
 
 func readCSV(o object) (csv, error) {
-	c := csv{origin: o.origin, name: o.name(), modes: map[string]bool{}}
+	c := csv{origin: o.origin, name: o.name(), modes: map[string]bool{}, body: o.body}
 	r := &reader{at: "ClusterServiceVersion in " + o.origin.File}
 	meta, spec := preview.Map(o.body, "metadata"), r.mapping(o.body, "spec", "spec")
 	c.annotations = r.stringMap(meta, "metadata.annotations", "annotations")
