@@ -253,6 +253,7 @@ upstream: sandbox kubectl olm helm ## run OLM v0 itself on what was reviewed her
 	FLYTE='$(abspath $(UPSTREAM))/flyte' go test -count=1 ./preview/flyte -run TestTheTableIsThatOfUpstream
 	UPSTREAM='$(abspath $(UPSTREAM))' go test -count=1 ./cmd/internal/planning -run TestUpstreamFilesArePlanned
 	go test -count=1 ./cmd/internal/cli -run TestClusterOLMScripts
+	go test -count=1 -timeout 1h -v ./cmd/internal/planning -run TestClusterOLMv0UpgradesAsPredicted
 
 # Limits that are missed are lines of the table; they fail nothing. Benchmarks next to
 # other programs' code are a module of their own.

@@ -2,6 +2,7 @@ package applier
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -53,14 +54,28 @@ type helmRevision struct {
 	ref      preview.Ref
 	number   int
 	deployed bool
+	store    helmStore
 }
+
+// helmStore is where the records of releases are: those of Helm itself, or those of a
+// controller that uses its code.
+type helmStore struct{ kind, namespace, owner, secretType string }
+
+// helmChunks is the type of Secrets that hold a record in several (helm-operator-plugins
+// v0.9.1, pkg/storage/chunked.go).
+const helmChunks = "operatorframework.io/index.v1"
 
 // ReadHelm returns the records of a Helm release that an upgrade starts from, nil if there
 // is no release of that name. Helm keeps them in Secrets, or in ConfigMaps if its storage
 // driver says so, in the namespace storage.
 func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release, storage string) (*HelmRecords, error) {
-	for _, kind := range []string{"Secret", "ConfigMap"} {
-		revisions, err := helmRevisions(ctx, cluster, kind, storage, release.Name)
+	return readHelmStores(ctx, cluster, release, helmStore{"Secret", storage, "helm", "helm.sh/release.v1"}, helmStore{"ConfigMap", storage, "helm", ""})
+}
+
+// readHelmStores is [ReadHelm] for the first store that has records of the release.
+func readHelmStores(ctx context.Context, cluster Cluster, release preview.Release, stores ...helmStore) (*HelmRecords, error) {
+	for _, store := range stores {
+		revisions, err := helmRevisions(ctx, cluster, store, release.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -87,8 +102,8 @@ func ReadHelm(ctx context.Context, cluster Cluster, release preview.Release, sto
 }
 
 // helmRevisions lists the revisions of a release, the oldest first.
-func helmRevisions(ctx context.Context, cluster Cluster, kind, storage, name string) ([]helmRevision, error) {
-	held, err := cluster.List(ctx, "v1", kind, storage, "owner=helm,name="+name, "type")
+func helmRevisions(ctx context.Context, cluster Cluster, store helmStore, name string) ([]helmRevision, error) {
+	held, err := cluster.List(ctx, "v1", store.kind, store.namespace, "owner="+store.owner+",name="+name, "type")
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +113,15 @@ func helmRevisions(ctx context.Context, cluster Cluster, kind, storage, name str
 		if err != nil {
 			continue
 		}
-		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: storage, Name: preview.String(body, "metadata", "name")}
+		ref := preview.Ref{APIVersion: "v1", Kind: store.kind, Namespace: store.namespace, Name: preview.String(body, "metadata", "name")}
 		switch of := preview.String(body, "type"); {
-		case kind != "Secret", of == "helm.sh/release.v1":
+		case of == store.secretType:
 		case strings.HasPrefix(of, "helm.sh/release."):
 			return nil, fmt.Errorf("Secret %s is of type %s, which this program does not read; upgrade this program", ref.Name, of)
 		default:
 			continue
 		}
-		out = append(out, helmRevision{ref, number, preview.String(body, "metadata", "labels", "status") == "deployed"})
+		out = append(out, helmRevision{ref, number, preview.String(body, "metadata", "labels", "status") == "deployed", store})
 	}
 	slices.SortFunc(out, func(a, b helmRevision) int { return a.number - b.number })
 	return out, nil
@@ -121,7 +136,13 @@ func readHelmRevision(ctx context.Context, cluster Cluster, from helmRevision, r
 	if r.Body == nil {
 		return HelmRecord{}, fmt.Errorf("%s %s was removed while it was read; run the command again", from.ref.Kind, from.ref.Name)
 	}
-	record, err := readHelmRecord(r.Body)
+	var record HelmRecord
+	var err error
+	if from.store.secretType == helmChunks {
+		record, err = readChunked(ctx, cluster, r.Body)
+	} else if record, err = readHelmRecord(r.Body); err == nil && record.Chart == "" {
+		err = errors.New("it names no chart or no revision")
+	}
 	if err == nil && (record.Release.Name != release.Name || record.Release.Namespace != release.Namespace || record.Revision != from.number) {
 		err = fmt.Errorf("it is the record of revision %d of release %s in namespace %s", record.Revision, record.Release.Name, record.Release.Namespace)
 	}
@@ -145,9 +166,52 @@ func readHelmRecord(held map[string]any) (HelmRecord, error) {
 	if err != nil {
 		return record, err
 	}
-	decoded, err := preview.DecodeJSON(data)
+	return record, record.decode(data)
+}
+
+// readChunked reads a record that is JSON in gzip, cut into the value of a Secret and those
+// of others.
+func readChunked(ctx context.Context, cluster Cluster, index map[string]any) (HelmRecord, error) {
+	record := HelmRecord{UID: preview.UID(index)}
+	names, err := base64.StdEncoding.DecodeString(preview.String(index, "data", "extraChunks"))
+	if err != nil {
+		return record, errors.New("it is not base64")
+	}
+	more, err := preview.DecodeJSON(names)
 	if err != nil {
 		return record, err
+	}
+	refs := []preview.Ref{preview.RefOf(index)}
+	for _, name := range preview.Texts(more) {
+		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: refs[0].Namespace, Name: name})
+	}
+	if len(refs) > maxHelmChunks {
+		return record, fmt.Errorf("it has more than %d parts", maxHelmChunks)
+	}
+	var packed []byte
+	for _, r := range cluster.Read(ctx, refs) {
+		part, err := base64.StdEncoding.DecodeString(preview.String(r.Body, "data", "chunk"))
+		if r.Err != nil || err != nil || len(part) == 0 {
+			return record, cmp.Or(r.Err, fmt.Errorf("its part %s is missing or not base64", r.Ref.Name))
+		}
+		packed = append(packed, part...)
+	}
+	data, err := unzip(packed)
+	if err != nil {
+		return record, err
+	}
+	return record, record.decode(data)
+}
+
+// maxHelmChunks is the most parts that operator-controller reads (v1.11.0,
+// internal/operator-controller/action/storagedriver.go).
+const maxHelmChunks = 11
+
+// decode reads the JSON of a record.
+func (record *HelmRecord) decode(data []byte) error {
+	decoded, err := preview.DecodeJSON(data)
+	if err != nil {
+		return err
 	}
 	body, _ := decoded.(map[string]any)
 	record.Release = preview.Release{Name: preview.String(body, "name"), Namespace: preview.String(body, "namespace")}
@@ -156,13 +220,13 @@ func readHelmRecord(held map[string]any) (HelmRecord, error) {
 	method := preview.String(body, "apply_method")
 	record.Values, record.ServerSide, record.Helm3 = preview.FileNumbers(preview.Map(body, "config")), method == "ssa", method == ""
 	record.manifest = preview.String(body, "manifest")
-	if record.Revision, err = strconv.Atoi(fmt.Sprint(body["version"])); err != nil || record.Chart == "" {
-		return record, errors.New("it names no chart or no revision")
+	if record.Revision, err = strconv.Atoi(fmt.Sprint(body["version"])); err != nil {
+		return errors.New("it names no chart or no revision")
 	}
 	if record.Values == nil {
 		record.Values = map[string]any{}
 	}
-	return record, nil
+	return nil
 }
 
 // unpackHelmRecord decodes the text of a record: JSON in gzip, in Helm's base64.
@@ -171,6 +235,11 @@ func unpackHelmRecord(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("it is not a release as Helm 3 and 4 keep it")
 	}
+	return unzip(data)
+}
+
+// unzip returns data without its gzip, if it has one, up to the most that a record may have.
+func unzip(data []byte) ([]byte, error) {
 	if len(data) > 1 && data[0] == 0x1f && data[1] == 0x8b {
 		unpacked, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 // Names of OLM v0 (operator-lifecycle-manager v0.40.0).
 const (
 	OLMv0Group      = "operators.coreos.com"
-	OLMv1Group      = "olm.operatorframework.io"
 	subscriptionAPI = OLMv0Group + "/v1alpha1"
 	csvKind         = "ClusterServiceVersion"
 	alongside       = "operatorframework.io/installed-alongside-"
@@ -207,8 +206,9 @@ func (o *OLMv0) Watches() (mode string, namespaces []string, known bool) {
 // InstalledByOLM returns the bundle that OLM has installed for a request, the zero value for
 // none.
 func InstalledByOLM(ctx context.Context, cluster Cluster, asked Controlled, pkg string) (Bundle, error) {
-	if asked.Ref.Group() != OLMv0Group {
-		return Bundle{}, nil
+	if asked.Ref.Group() == OLMv1Group {
+		live, err := readExtension(ctx, cluster, "", asked, pkg)
+		return installedExtension(live, pkg), err
 	}
 	live, err := subscriptionTo(ctx, cluster, asked.Ref.Namespace, pkg)
 	name := preview.String(live, "status", "installedCSV")
@@ -303,7 +303,7 @@ func deploymentStays(planned, live map[string]any) bool {
 // Request returns the request by which OLM writes an object.
 func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRun, error) {
 	body = preview.CloneBody(body)
-	o.setUIDs(obj, body)
+	setUIDs(obj.LiveBody, body, newUID)
 	switch {
 	case obj.Kind == "CustomResourceDefinition" && !o.inSync():
 		o.markAlongside(obj, body)
@@ -321,17 +321,17 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
 }
 
-// setUIDs sets the uids of owner references: as the live object has them, or one that stands
-// for an owner that is not there yet.
-func (o *OLMv0) setUIDs(obj *preview.Object, body map[string]any) {
+// setUIDs sets the uids of owner references that have none: as the live object has them, else
+// otherwise.
+func setUIDs(live, body map[string]any, otherwise string) {
 	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
 		if preview.String(owner, "uid") != "" {
 			continue
 		}
-		owner["uid"] = newUID
-		for _, live := range preview.Maps(obj.LiveBody, "metadata", "ownerReferences") {
-			if preview.String(live, "kind") == preview.String(owner, "kind") && preview.String(live, "name") == preview.String(owner, "name") {
-				owner["uid"] = preview.String(live, "uid")
+		owner["uid"] = otherwise
+		for _, have := range preview.Maps(live, "metadata", "ownerReferences") {
+			if preview.String(have, "kind") == preview.String(owner, "kind") && preview.String(have, "name") == preview.String(owner, "name") {
+				owner["uid"] = preview.String(have, "uid")
 			}
 		}
 	}

@@ -31,7 +31,13 @@ func (p *Planner) findOLM(ctx context.Context, found *Resolution, release previe
 			return by, err
 		}
 	}
-	return nil, nil
+	if group != applier.OLMv1Group {
+		asked = applier.Controlled{}
+	}
+	if asked.Body == nil && chosen == preview.ApplierOLMv1 {
+		asked = applier.NewExtension(release)
+	}
+	return applier.FindOLMv1(ctx, p.cluster, release, asked, pkg)
 }
 
 // asOLMv0 has the bundle rendered as OLM v0 installs it, with what the OperatorGroup of the
@@ -76,6 +82,8 @@ func (p *Planner) followOLM(ctx context.Context, want PlanRequest) (PlanRequest,
 	if installed.Name == "" || err != nil {
 		return want, nil, err
 	}
-	want.resolve.bundle, want.resolve.policy = "", catalog.CatalogProvided
+	if want.resolve.bundle != "" {
+		want.resolve.bundle, want.resolve.policy = "", catalog.CatalogProvided
+	}
 	return want, &catalog.Installed{Bundle: installed.Name, Version: installed.Version}, nil
 }

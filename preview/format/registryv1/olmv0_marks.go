@@ -75,6 +75,36 @@ func ownerOfManifest(body map[string]any) owner {
 	return owner{labels: true}
 }
 
+// stepFields are the fields of the kinds that OLM decodes into Go types by their name alone,
+// of whatever API group they are, and the version that it writes them in.
+func stepFields() map[string][]string {
+	const core, rbac = "v1", rbacGroup + "/v1"
+	return map[string][]string{
+		"Role": {rbac, "rules"}, "ClusterRole": {rbac, "rules", "aggregationRule"}, "RoleBinding": {rbac, "subjects", "roleRef"},
+		"ClusterRoleBinding": {rbac, "subjects", "roleRef"}, "ServiceAccount": {core, "secrets", "imagePullSecrets", "automountServiceAccountToken"},
+		"Service": {core, "spec"}, "ConfigMap": {core, "data", "binaryData", "immutable"}, "Secret": {core, "data", "stringData", "type", "immutable"},
+	}
+}
+
+// stepManifests returns the other objects of the bundle as OLM reads them.
+func stepManifests(b *bundle, p params) ([]format.RenderedObject, error) {
+	objects, err := additionalManifests(b, p)
+	for i := range objects {
+		fields, ok := stepFields()[preview.String(objects[i].Body, "kind")]
+		if !ok {
+			continue
+		}
+		body := map[string]any{"apiVersion": fields[0], "kind": objects[i].Body["kind"], "metadata": objects[i].Body["metadata"]}
+		for _, field := range fields[1:] {
+			if v, has := objects[i].Body[field]; has {
+				body[field] = v
+			}
+		}
+		objects[i].Body = body
+	}
+	return objects, err
+}
+
 // generator makes objects, and says how OLM marks one.
 type generator struct {
 	objects func(*bundle, params) ([]format.RenderedObject, error)
@@ -87,7 +117,7 @@ func (f OLMv0) generators(b *bundle, s *serving) []generator {
 	return []generator{
 		{f.clusterServiceVersion, always(owner{})},
 		{s.definitions, always(owner{})},
-		{additionalManifests, ownerOfManifest},
+		{stepManifests, ownerOfManifest},
 		{serviceAccounts, always(owner{reference: true})},
 		{stepRoles, func(body map[string]any) owner {
 			return owner{reference: preview.RefOf(body).Namespace != "", labels: true}
