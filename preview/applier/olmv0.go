@@ -34,6 +34,9 @@ type OLMv0 struct {
 	group, installed map[string]any
 	bundle           string // name of the ClusterServiceVersion that is planned
 	namespace        string
+	// live are the owners that references name and the CRDs, without their spec, by kind and
+	// name.
+	live map[string]map[string]any
 }
 
 // Bundle is a bundle of OLM: its package and version, and its name, which is that of its
@@ -58,7 +61,7 @@ func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, as
 		return nil, err
 	}
 	asked.Ref.Namespace = cmp.Or(asked.Ref.Namespace, release.Namespace)
-	o := &OLMv0{bundle: of.Name, namespace: release.Namespace, about: preview.Applier{
+	o := &OLMv0{live: map[string]map[string]any{}, bundle: of.Name, namespace: release.Namespace, about: preview.Applier{
 		Tool: preview.ApplierOLMv0, Controller: "catalog-operator", Object: asked.Ref.ID(),
 		Method: preview.MethodUpdate, Manager: "catalog", Overwrites: true, Record: preview.UID(live),
 	}}
@@ -118,12 +121,13 @@ func (o *OLMv0) readGroup(ctx context.Context, cluster Cluster) error {
 	return unlessAnswered(err)
 }
 
-// owned returns what the installed ClusterServiceVersion owns, by the labels of OLM, and
-// itself. OLM keeps no bodies.
+// owned returns what the installed ClusterServiceVersion owns, by the labels of OLM, which
+// keeps no bodies.
 func (o *OLMv0) owned(ctx context.Context, cluster Cluster, pkg string) ([]Earlier, error) {
 	name := preview.RefOf(o.installed).Name
 	component := "operators.coreos.com/" + pkg + "." + o.namespace
-	out := []Earlier{{Ref: o.csvRef(name)}}
+	o.live[csvKind+"/"+name] = o.installed
+	var out []Earlier
 	for key := range preview.Map(o.installed, "metadata", "labels") {
 		if strings.HasPrefix(key, "operators.coreos.com/") {
 			component = key
@@ -151,6 +155,7 @@ func (o *OLMv0) owned(ctx context.Context, cluster Cluster, pkg string) ([]Earli
 		for _, body := range all {
 			ref := preview.RefOf(body)
 			ref.APIVersion, ref.Kind = kind.apiVersion, kind.kind
+			o.live[kind.kind+"/"+ref.Name] = body
 			out = append(out, Earlier{Ref: ref})
 		}
 	}
@@ -173,14 +178,6 @@ func (o *OLMv0) Describe() *preview.Applier { return &o.about }
 
 // Installed is the name of the installed ClusterServiceVersion, empty for none.
 func (o *OLMv0) Installed() string { return preview.RefOf(o.installed).Name }
-
-// Replaces is the ClusterServiceVersion that the planned one replaces, empty for none.
-func (o *OLMv0) Replaces() string {
-	if o.inSync() {
-		return preview.String(o.installed, "spec", "replaces")
-	}
-	return o.Installed()
-}
 
 // Group is the name of the OperatorGroup, empty if there is none.
 func (o *OLMv0) Group() string { return preview.RefOf(o.group).Name }
@@ -222,16 +219,26 @@ func InstalledByOLM(ctx context.Context, cluster Cluster, asked Controlled, pkg 
 	return Bundle{Package: pkg, Version: preview.String(r.Body, "spec", "version"), Name: name}, nil
 }
 
-// Mark adds nothing: the marks of OLM depend on what makes an object, and are rendered.
-func (o *OLMv0) Mark(map[string]any) {}
+// Mark adds to an object, whose marks are rendered, what depends on the cluster: the uids of
+// its owners, and of a CRD with which ClusterServiceVersions it was installed.
+func (o *OLMv0) Mark(body map[string]any) {
+	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
+		kind := preview.String(owner, "kind")
+		if kind == "customresourcedefinition" { // as OLM writes it
+			kind = "CustomResourceDefinition"
+		}
+		owner["uid"] = cmp.Or(preview.UID(o.live[kind+"/"+preview.String(owner, "name")]), newUID)
+	}
+	if preview.IsKind(body, preview.KindCustomResourceDefinition) {
+		o.markAlongside(body)
+	}
+}
 
 // Decide returns what OLM does with an object. It takes over any that exists.
 func (o *OLMv0) Decide(obj *preview.Object) (action preview.Action, own bool) {
 	own = obj.LiveBody != nil && o.owns(obj.LiveBody)
-	for _, volume := range preview.Maps(obj.Planned, "spec", "template", "spec", "volumes") {
-		if preview.String(volume, "name") == "webhook-cert" && !o.inSync() { // OLM makes the certificate anew where that of the replaced one is collected first
-			addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: o.namespace, Name: preview.String(volume, "secret", "secretName")}.ID()})
-		}
+	if isCertificate(obj.Planned) && !o.inSync() { // OLM makes it anew where it was collected with the replaced version
+		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: obj.ID})
 	}
 	switch {
 	case obj.Planned == nil && obj.Kind == "CustomResourceDefinition":
@@ -264,7 +271,7 @@ func (o *OLMv0) owns(live map[string]any) bool {
 			return true
 		}
 	}
-	return ref.Kind == csvKind && ref.Name == o.Installed() || ref.Kind == "CustomResourceDefinition" && preview.String(live, "metadata", "labels", "olm.managed") == "true" ||
+	return ref.Kind == "CustomResourceDefinition" && preview.String(live, "metadata", "labels", "olm.managed") == "true" ||
 		preview.String(live, "metadata", "labels", "olm.owner") == o.Installed() && preview.String(live, "metadata", "labels", "olm.owner.namespace") == o.namespace
 }
 
@@ -305,8 +312,6 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	body = preview.CloneBody(body)
 	setUIDs(obj.LiveBody, body, newUID)
 	switch {
-	case obj.Kind == "CustomResourceDefinition" && !o.inSync():
-		o.markAlongside(obj, body)
 	case obj.Kind == "ServiceAccount" && obj.LiveBody != nil:
 		keepOfAccount(obj.LiveBody, body, o.Installed())
 	case obj.Ref().Group() == "rbac.authorization.k8s.io" && obj.Namespace == "" && obj.LiveBody != nil && len(preview.Maps(body, "metadata", "ownerReferences")) == 0:
@@ -315,17 +320,24 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	switch {
 	case obj.LiveBody == nil:
 		return create(body), nil
-	case obj.Kind == csvKind, o.inSync() && !o.repairs(obj): // one that exists is never changed
+	case o.inSync() && !o.repairs(obj), isCertificate(obj.Planned): // which is renewed when it is due
 		return preview.DryRun{Body: obj.LiveBody, Method: preview.MethodNone}, nil
 	}
 	return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
+}
+
+// isCertificate reports whether an object is the Secret in which OLM keeps the certificate of
+// webhooks.
+func isCertificate(body map[string]any) bool {
+	_, has := preview.Map(body, "data")["olmCAKey"]
+	return has && preview.IsKind(body, preview.KindSecret)
 }
 
 // setUIDs sets the uids of owner references that have none: as the live object has them, else
 // otherwise.
 func setUIDs(live, body map[string]any, otherwise string) {
 	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
-		if preview.String(owner, "uid") != "" {
+		if uid := preview.String(owner, "uid"); uid != "" && uid != newUID {
 			continue
 		}
 		owner["uid"] = otherwise
@@ -339,9 +351,9 @@ func setUIDs(live, body map[string]any, otherwise string) {
 
 // markAlongside adds the annotations that say with which ClusterServiceVersions a CRD was
 // installed: those that are there, and the planned one.
-func (o *OLMv0) markAlongside(obj *preview.Object, body map[string]any) {
+func (o *OLMv0) markAlongside(body map[string]any) {
 	names := []string{o.namespace + "/" + o.bundle}
-	for _, source := range []map[string]any{body, obj.LiveBody} {
+	for _, source := range []map[string]any{body, o.live["CustomResourceDefinition/"+preview.RefOf(body).Name]} {
 		for key, value := range preview.Map(source, "metadata", "annotations") {
 			name, _ := value.(string)
 			namespace, _, _ := strings.Cut(name, "/")

@@ -102,14 +102,13 @@ func (o *OLMv1) readRecords(ctx context.Context, cluster Cluster, found *Found) 
 	return err
 }
 
-// Mark adds to an object what operator-controller and then Helm add; the uid of the owner is
-// added when it is sent.
+// Mark adds to an object what operator-controller and then Helm add.
 func (o *OLMv1) Mark(body map[string]any) {
 	preview.SetMetadata(body, "labels", OLMv1Group+"/owner-kind", extensionKind)
 	preview.SetMetadata(body, "labels", OLMv1Group+"/owner-name", o.name)
 	meta := preview.Map(body, "metadata")
 	meta["ownerReferences"] = append(preview.List(meta, "ownerReferences"), map[string]any{
-		"apiVersion": OLMv1Group + "/v1", "kind": extensionKind, "name": o.name, "controller": true, "blockOwnerDeletion": true,
+		"apiVersion": OLMv1Group + "/v1", "kind": extensionKind, "name": o.name, "uid": cmp.Or(o.uid, newUID), "controller": true, "blockOwnerDeletion": true,
 	})
 	o.Helm.Mark(body)
 }
@@ -120,8 +119,6 @@ func (o *OLMv1) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	if err != nil {
 		return item, err
 	}
-	item.Body = preview.CloneBody(item.Body)
-	setUIDs(obj.LiveBody, item.Body, cmp.Or(o.uid, newUID))
 	if item.ThreeWay != nil {
 		if obj.Earlier == nil {
 			item.ThreeWay.Earlier = item.Body

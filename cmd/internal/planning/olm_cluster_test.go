@@ -470,6 +470,10 @@ func unpredictable(body map[string]any) map[string]any {
 			}
 		}
 	}
+	if data := preview.Map(body, "data"); data["olmCAKey"] != nil {
+		body["data"] = nil
+		delete(preview.Map(body, "metadata"), "annotations")
+	}
 	for _, hook := range preview.Maps(body, "webhooks") {
 		delete(preview.Map(hook, "clientConfig"), "caBundle")
 		delete(preview.Map(body, "metadata"), "name")

@@ -51,7 +51,7 @@ func (out *Resolution) asOLMv0(by *applier.Found) error {
 	if err != nil {
 		return err
 	}
-	render := registryv1.OLMv0{Group: olm.Group(), Replaces: olm.Replaces()}
+	render := registryv1.OLMv0{Group: olm.Group()}
 	for _, property := range properties {
 		if property.Type != "olm.bundle.object" && property.Type != "olm.csv.metadata" { // which OLM leaves out
 			render.Properties = append(render.Properties, registryv1.Property(property))

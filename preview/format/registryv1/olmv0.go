@@ -18,14 +18,13 @@ import (
 )
 
 // OLMv0 renders bundles as OLM v0 installs them: the steps of an InstallPlan, and what its
-// operator makes of the ClusterServiceVersion (operator-lifecycle-manager v0.40.0). Marks of
-// OLM on the objects are left to the caller, who knows what is live.
+// operator makes of the ClusterServiceVersion, which is a record of OLM and is left out
+// (operator-lifecycle-manager v0.40.0). Owner references have no uids: what owns an object may
+// not be there yet.
 type OLMv0 struct {
 	bundleFormat
 	// Group is the name of the OperatorGroup.
 	Group string
-	// Replaces is the ClusterServiceVersion that is replaced; empty for none.
-	Replaces string
 	// Properties are those that the catalog has of the bundle; nil for those of the bundle.
 	Properties []Property
 }
@@ -76,7 +75,7 @@ func (f OLMv0) Render(ctx context.Context, in format.Input) (*format.Output, err
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range f.generators(b, serving) {
+	for _, g := range b.generators(serving) {
 		objects, err := g.objects(b, p)
 		if err != nil {
 			return nil, fmt.Errorf("rendering %s as OLM v0: %w", b.csv.name, err)
@@ -207,108 +206,12 @@ func hashOf62(v any) (string, error) {
 	return hash62(append(data, '\n')), err
 }
 
-// clusterServiceVersion returns the ClusterServiceVersion as OLM stores it, after its Go types.
-func (f OLMv0) clusterServiceVersion(b *bundle, p params) ([]format.RenderedObject, error) {
-	body := preview.CloneBody(b.csv.body)
-	meta, spec := child(body, "metadata"), child(body, "spec")
-	meta["namespace"] = p.namespace
-	annotations := child(meta, "annotations")
-	for key, value := range b.csv.annotations {
-		annotations[key] = value
-	}
-	meta["finalizers"] = []any{"operators.coreos.com/csv-cleanup"}
-	if spec["replaces"] = f.Replaces; f.Replaces == "" {
-		delete(spec, "replaces")
-	}
-	delete(body, "status")
-	if err := storedSpec(spec); err != nil {
-		return nil, err
-	}
-	return []format.RenderedObject{{Body: body, Origin: b.csv.origin}}, nil
-}
-
-// storedSpec gives the spec of a ClusterServiceVersion what the Go types of OLM write for
-// absent fields.
-func storedSpec(spec map[string]any) error {
-	for key, v := range spec {
-		if isEmpty(v) {
-			delete(spec, key)
-		}
-	}
-	zero(spec, map[string]any{
-		"apiservicedefinitions": map[string]any{}, "customresourcedefinitions": map[string]any{}, "provider": map[string]any{},
-		"cleanup": map[string]any{"enabled": false}, "displayName": "", "version": "0.0.0",
-	})
-	strategy := preview.Map(spec, "install", "spec")
-	for _, d := range preview.Maps(strategy, "deployments") {
-		stored, _, err := typed[appsv1.DeploymentSpec](d["spec"])
-		if err != nil {
-			return err
-		}
-		d["spec"] = stored
-	}
-	for _, list := range []string{"permissions", "clusterPermissions"} {
-		for _, permission := range preview.Maps(strategy, list) {
-			for i, rule := range preview.List(permission, "rules") {
-				stored, _, err := typed[rbacv1.PolicyRule](rule)
-				if err != nil {
-					return err
-				}
-				preview.List(permission, "rules")[i] = stored
-			}
-		}
-	}
-	for _, list := range []string{"customresourcedefinitions", "apiservicedefinitions"} {
-		for _, field := range []string{"owned", "required"} {
-			for _, api := range preview.Maps(preview.Map(spec, list), field) {
-				storedAPI(api)
-			}
-		}
-	}
-	return nil
-}
-
-func storedAPI(api map[string]any) {
-	for key, v := range api {
-		if isEmpty(v) {
-			delete(api, key)
-		}
-	}
-	zero(api, map[string]any{"name": "", "version": "", "kind": ""})
-	for _, resource := range preview.Maps(api, "resources") {
-		zero(resource, map[string]any{"name": "", "version": "", "kind": ""})
-	}
-	for _, list := range []string{"statusDescriptors", "specDescriptors", "actionDescriptors"} {
-		for _, d := range preview.Maps(api, list) {
-			for key, v := range d {
-				if isEmpty(v) && key != "value" {
-					delete(d, key)
-				}
-			}
-			zero(d, map[string]any{"path": ""})
-		}
-	}
-}
-
 func zero(m, values map[string]any) {
 	for key, v := range values {
 		if m[key] == nil {
 			m[key] = v
 		}
 	}
-}
-
-// isEmpty reports whether Go's encoder omits a value that may be empty.
-func isEmpty(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case []any:
-		return len(v) == 0
-	}
-	return false
 }
 
 // stepRoles returns the role and the binding of each permission: in the namespace of the

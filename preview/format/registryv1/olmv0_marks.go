@@ -33,7 +33,7 @@ func (b *bundle) mark(body map[string]any, p params, by owner) {
 		preview.SetMetadata(body, "labels", ownerNamespaceLabel, namespace)
 		preview.SetMetadata(body, "labels", ownerKindLabel, csvKind)
 	}
-	adopted := by.reference || by.labels || ref.Kind == csvKind ||
+	adopted := by.reference || by.labels ||
 		slices.ContainsFunc(b.csv.ownedAPIs(), func(api ownedAPI) bool { return ref.Kind == "CustomResourceDefinition" && api.Name == ref.Name })
 	if adopted && namespace == p.namespace && slices.Contains(componentKinds(), ref.Kind) {
 		preview.SetMetadata(body, "labels", ComponentLabel(b.packageName, p.namespace), "")
@@ -44,7 +44,7 @@ func (b *bundle) mark(body map[string]any, p params, by owner) {
 // (pkg/controller/operators/components.go).
 func componentKinds() []string {
 	return []string{
-		csvKind, "ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Deployment", "OperatorCondition", "Role", "RoleBinding",
+		"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Deployment", "OperatorCondition", "Role", "RoleBinding",
 		"Secret", "Service", "ServiceAccount",
 	}
 }
@@ -112,10 +112,9 @@ type generator struct {
 }
 
 // generators returns what makes the objects, in the order of the steps.
-func (f OLMv0) generators(b *bundle, s *serving) []generator {
+func (b *bundle) generators(s *serving) []generator {
 	always := func(by owner) func(map[string]any) owner { return func(map[string]any) owner { return by } }
 	return []generator{
-		{f.clusterServiceVersion, always(owner{})},
 		{s.definitions, always(owner{})},
 		{stepManifests, ownerOfManifest},
 		{serviceAccounts, always(owner{reference: true})},
@@ -131,6 +130,7 @@ func (f OLMv0) generators(b *bundle, s *serving) []generator {
 			}
 			return owner{reference: true}
 		}},
+		{s.secrets, always(owner{reference: true})},
 		{s.deployments, always(owner{reference: true, labels: true})},
 		{s.configurations, always(owner{labels: true})},
 	}

@@ -137,6 +137,18 @@ func (s *serving) objects(b *bundle, p params) ([]format.RenderedObject, error) 
 	return out, nil
 }
 
+// secrets returns the Secret with the certificate of each Deployment with webhooks. What OLM
+// puts into it is not known.
+func (s *serving) secrets(b *bundle, p params) ([]format.RenderedObject, error) {
+	var out []format.RenderedObject
+	for _, d := range b.servingDeployments() {
+		body := newObject("v1", "Secret", p.namespace, stepServiceName(d.name)+"-cert")
+		body["type"], body["data"] = "kubernetes.io/tls", map[string]any{"tls.crt": "", "tls.key": "", caKey: s.authorities[d.name]}
+		out = append(out, b.generated(body, d.lines))
+	}
+	return out, nil
+}
+
 // deployments returns the Deployments, those with webhooks with their certificates.
 func (s *serving) deployments(b *bundle, p params) ([]format.RenderedObject, error) {
 	var out []format.RenderedObject
