@@ -137,7 +137,7 @@ func (o *OLMv0) owned(ctx context.Context, cluster Cluster, pkg string) ([]Earli
 		{"v1", "ServiceAccount", component}, {"v1", "Service", component}, {"v1", "ConfigMap", component},
 		{"apps/v1", "Deployment", component}, {rbacAPI, "Role", component}, {rbacAPI, "RoleBinding", component},
 		{rbacAPI, "ClusterRole", component}, {rbacAPI, "ClusterRoleBinding", component},
-		{"apiextensions.k8s.io/v1", "CustomResourceDefinition", component}, {OLMv0Group + "/v2", "OperatorCondition", component},
+		{"apiextensions.k8s.io/v1", "CustomResourceDefinition", component}, {"v1", "Secret", component},
 		{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "olm.owner=" + name},
 		{"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "olm.owner=" + name},
 	} {
@@ -158,9 +158,6 @@ func (o *OLMv0) owned(ctx context.Context, cluster Cluster, pkg string) ([]Earli
 			o.live[kind.kind+"/"+ref.Name] = body
 			out = append(out, Earlier{Ref: ref})
 		}
-	}
-	for _, kind := range []string{"Role", "RoleBinding"} { // of its OperatorCondition
-		out = append(out, Earlier{Ref: preview.Ref{APIVersion: rbacAPI, Kind: kind, Namespace: o.namespace, Name: name}})
 	}
 	return out, nil
 }
@@ -267,7 +264,7 @@ func (o *OLMv0) owns(live map[string]any) bool {
 	ref := preview.RefOf(live)
 	for _, owner := range preview.Maps(live, "metadata", "ownerReferences") {
 		kind := preview.String(owner, "kind")
-		if name := preview.String(owner, "name"); name == o.Installed() && (kind == csvKind || kind == "OperatorCondition") || kind == "customresourcedefinition" {
+		if name := preview.String(owner, "name"); name == o.Installed() && kind == csvKind || kind == "customresourcedefinition" {
 			return true
 		}
 	}
@@ -283,10 +280,6 @@ func (o *OLMv0) repairs(obj *preview.Object) bool {
 		return obj.LiveBody == nil || !deploymentStays(obj.Planned, obj.LiveBody)
 	case "ClusterRole":
 		return ref.Group() == "rbac.authorization.k8s.io" && len(preview.Maps(obj.Planned, "metadata", "ownerReferences")) > 0
-	case "OperatorCondition":
-		return true
-	case "Role", "RoleBinding":
-		return ref.Name == o.bundle
 	}
 	return false
 }

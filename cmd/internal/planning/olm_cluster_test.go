@@ -391,6 +391,15 @@ func (w *olmWorld) previewOLM(t *testing.T, s *olmStory, namespace string) *prev
 // previewText plans what a request asks for of the catalog.
 func (w *olmWorld) previewText(t *testing.T, text string) *preview.Plan {
 	t.Helper()
+	plan, err := w.planText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func (w *olmWorld) planText(t *testing.T, text string) (*preview.Plan, error) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "request.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -401,11 +410,7 @@ func (w *olmWorld) previewText(t *testing.T, text string) *preview.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := p.Plan(t.Context(), want, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	return p.Plan(t.Context(), want, nil)
 }
 
 // same compares an object with what was predicted, as soon as OLM added its last labels, which

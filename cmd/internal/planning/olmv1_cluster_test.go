@@ -138,6 +138,19 @@ func (w *extensionWorld) keepRecord(t *testing.T, name, namespace string, revisi
 		map[string]any{"chunk": base64.StdEncoding.EncodeToString(data[half:])})
 }
 
+// refusesHalfARecord previews with a part of the newest record gone.
+func (w *extensionWorld) refusesHalfARecord(t *testing.T, olm *olmWorld, request, name string, revision int) {
+	t.Helper()
+	part := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "olmv1-system", Name: fmt.Sprintf("sh.helm.release.v1.%s.v%d-rest", name, revision)}
+	body := w.client.Read(t.Context(), []preview.Ref{part})[0].Body
+	w.send(t, http.MethodDelete, pathOf(part), "application/json", nil)
+	if _, err := olm.planText(t, request); err == nil || !strings.Contains(err.Error(), part.Name) {
+		t.Errorf("with half a record: %v", err)
+	}
+	delete(preview.Map(body, "metadata"), "resourceVersion")
+	w.send(t, http.MethodPost, "/api/v1/namespaces/olmv1-system/secrets", "application/json", body)
+}
+
 func extensionRef(name string) preview.Ref {
 	return preview.Ref{APIVersion: "olm.operatorframework.io/v1", Kind: "ClusterExtension", Name: name}
 }
@@ -176,6 +189,7 @@ func TestClusterOLMv1WritesAsPredicted(t *testing.T) {
 				if got := changes(olm.previewText(t, request)); len(got) > 0 {
 					t.Errorf("afterwards: %v", got)
 				}
+				w.refusesHalfARecord(t, olm, request, s.name, n+1)
 			}
 		})
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // OLMv0 renders bundles as OLM v0 installs them: the steps of an InstallPlan, and what its
-// operator makes of the ClusterServiceVersion, which is a record of OLM and is left out
-// (operator-lifecycle-manager v0.40.0). Owner references have no uids: what owns an object may
+// operator makes of the ClusterServiceVersion. That and its OperatorCondition are records of
+// OLM, and left out (operator-lifecycle-manager v0.40.0). Owner references have no uids: what owns an object may
 // not be there yet.
 type OLMv0 struct {
 	bundleFormat
@@ -38,7 +38,6 @@ type Property struct {
 // Kinds and annotations that OLM v0 makes.
 const (
 	csvAPI                  = "operators.coreos.com/v1alpha1"
-	conditionAPI            = "operators.coreos.com/v2"
 	operatorGroupAnnotation = "olm.operatorGroup"
 	propertiesAnnotation    = "operatorframework.io/properties"
 	conditionVariable       = "OPERATOR_CONDITION_NAME"
@@ -85,10 +84,8 @@ func (f OLMv0) Render(ctx context.Context, in format.Input) (*format.Output, err
 		}
 		out.Objects = append(out.Objects, objects...)
 	}
-	for _, o := range slices.Concat(conditions(b, p), b.rolesOfAPIs()) {
-		if preview.String(o.Body, "kind") != "OperatorCondition" {
-			preview.SetMetadata(o.Body, "labels", managedLabel, "true")
-		}
+	for _, o := range b.rolesOfAPIs() {
+		preview.SetMetadata(o.Body, "labels", managedLabel, "true")
 		out.Objects = append(out.Objects, o)
 	}
 	return out, b.dropDuplicates(out)
@@ -338,44 +335,6 @@ func (b *bundle) stepDeployment(d deployment, p params) (format.RenderedObject, 
 	return b.generated(body, d.lines), nil
 }
 
-// conditions returns the OperatorCondition, by which an operator says that it cannot be
-// upgraded, and the role that lets it.
-func conditions(b *bundle, p params) []format.RenderedObject {
-	var accounts, names, subjects []any
-	for _, perm := range slices.Concat(b.csv.clusterPermissions, b.csv.permissions) {
-		if perm.ServiceAccountName != "" {
-			accounts = append(accounts, perm.ServiceAccountName)
-		}
-	}
-	if accounts == nil {
-		accounts = []any{"default"}
-	}
-	for _, account := range accounts {
-		subjects = append(subjects, map[string]any{"kind": "ServiceAccount", "name": account})
-	}
-	for _, d := range b.csv.deployments {
-		names = append(names, d.name)
-	}
-	condition := newObject(conditionAPI, "OperatorCondition", p.namespace, b.csv.name)
-	condition["spec"] = map[string]any{"deployments": names, "serviceAccounts": accounts}
-	role := newObject(rbacGroup+"/v1", "Role", p.namespace, b.csv.name)
-	role["rules"] = []any{map[string]any{
-		"apiGroups": []any{"operators.coreos.com"}, "resources": []any{"operatorconditions"}, "resourceNames": []any{b.csv.name},
-		"verbs": []any{"get", "update", "patch"},
-	}}
-	binding := newObject(rbacGroup+"/v1", "RoleBinding", p.namespace, b.csv.name)
-	binding["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": "Role", "name": b.csv.name}
-	binding["subjects"] = subjects
-	refersTo(condition, csvAPI, csvKind, b.csv.name, true)
-	preview.SetMetadata(condition, "labels", ComponentLabel(b.packageName, p.namespace), "")
-	out := []format.RenderedObject{b.generated(condition, preview.LineIndex{})}
-	for _, body := range []map[string]any{role, binding} {
-		refersTo(body, conditionAPI, "OperatorCondition", b.csv.name, true)
-		out = append(out, b.generated(body, preview.LineIndex{}))
-	}
-	return out
-}
-
 // rolesOfAPIs returns the ClusterRoles by which users of a namespace get the custom
 // resources: the API server aggregates them to admin, edit and view.
 func (b *bundle) rolesOfAPIs() []format.RenderedObject {
@@ -399,7 +358,7 @@ func (b *bundle) rolesOfAPIs() []format.RenderedObject {
 				rule["resourceNames"] = []any{role.only}
 			}
 			body["rules"] = []any{rule}
-			refersTo(body, "apiextensions.k8s.io/v1", "customresourcedefinition", api.Name, false)
+			refersTo(body, "apiextensions.k8s.io/v1", "customresourcedefinition", api.Name)
 			out = append(out, b.generated(body, preview.LineIndex{}))
 		}
 	}

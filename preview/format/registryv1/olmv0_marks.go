@@ -26,7 +26,7 @@ func (b *bundle) mark(body map[string]any, p params, by owner) {
 	namespace := p.namespace
 	if by.reference && ref.Namespace != "" {
 		namespace = ref.Namespace // that of the copied ClusterServiceVersion
-		refersTo(body, csvAPI, csvKind, b.csv.name, false)
+		refersTo(body, csvAPI, csvKind, b.csv.name)
 	}
 	if by.labels {
 		preview.SetMetadata(body, "labels", ownerLabel, b.csv.name)
@@ -44,8 +44,8 @@ func (b *bundle) mark(body map[string]any, p params, by owner) {
 // (pkg/controller/operators/components.go).
 func componentKinds() []string {
 	return []string{
-		"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Deployment", "OperatorCondition", "Role", "RoleBinding",
-		"Secret", "Service", "ServiceAccount",
+		"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Deployment", "Role", "RoleBinding", "Secret",
+		"Service", "ServiceAccount",
 	}
 }
 
@@ -56,10 +56,10 @@ func ComponentLabel(pkg, namespace string) string {
 }
 
 // refersTo adds an owner reference without its uid.
-func refersTo(body map[string]any, apiVersion, kind, name string, controller bool) {
+func refersTo(body map[string]any, apiVersion, kind, name string) {
 	meta := child(body, "metadata")
 	meta["ownerReferences"] = append(preview.List(meta, "ownerReferences"), map[string]any{
-		"apiVersion": apiVersion, "kind": kind, "name": name, "controller": controller, "blockOwnerDeletion": false,
+		"apiVersion": apiVersion, "kind": kind, "name": name, "controller": false, "blockOwnerDeletion": false,
 	})
 }
 
