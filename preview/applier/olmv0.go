@@ -57,14 +57,15 @@ func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, as
 	if asked.Body == nil {
 		asked = Controlled{preview.RefOf(live), live}
 	}
-	if err != nil || asked.Body == nil {
-		return nil, err
+	if asked.Body == nil || unlessAnswered(err) != nil {
+		return nil, unlessAnswered(err)
 	}
 	asked.Ref.Namespace = cmp.Or(asked.Ref.Namespace, release.Namespace)
 	o := &OLMv0{live: map[string]map[string]any{}, bundle: of.Name, namespace: release.Namespace, about: preview.Applier{
 		Tool: preview.ApplierOLMv0, Controller: "catalog-operator", Object: asked.Ref.ID(),
 		Method: preview.MethodUpdate, Manager: "catalog", Overwrites: true, Record: preview.UID(live),
 	}}
+	notRead(&o.about, asked.Ref, err)
 	found := &Found{Tool: o}
 	if config := preview.Map(asked.Body, "spec", "config"); len(config) > 0 {
 		found.Values = map[string]any{"deploymentConfig": config}
@@ -90,17 +91,23 @@ func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, as
 	return found, err
 }
 
-// subscriptionTo returns the Subscription of a namespace to a package, nil if there is none or
-// if it may not be read.
+// notRead adds as a limit that an object may not be read.
+func notRead(about *preview.Applier, ref preview.Ref, err error) {
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		addLimit(about, preview.ApplierLimit{What: preview.LimitNotRead, Object: ref.ID()})
+	}
+}
+
+// subscriptionTo returns the Subscription of a namespace to a package, nil if there is none.
 func subscriptionTo(ctx context.Context, cluster Cluster, namespace, pkg string) (map[string]any, error) {
 	all, err := cluster.List(ctx, subscriptionAPI, "Subscription", namespace, "", "spec.name", "status")
 	for _, body := range all {
 		if preview.String(body, "spec", "name") == pkg {
 			r := cluster.Read(ctx, []preview.Ref{{APIVersion: subscriptionAPI, Kind: "Subscription", Namespace: namespace, Name: preview.RefOf(body).Name}})[0]
-			return r.Body, unlessAnswered(r.Err)
+			return r.Body, r.Err
 		}
 	}
-	return nil, unlessAnswered(err)
+	return nil, err
 }
 
 func (o *OLMv0) csvRef(name string) preview.Ref {
@@ -110,13 +117,13 @@ func (o *OLMv0) csvRef(name string) preview.Ref {
 // readGroup reads the OperatorGroup of the namespace, without which OLM installs nothing.
 func (o *OLMv0) readGroup(ctx context.Context, cluster Cluster) error {
 	all, err := cluster.List(ctx, OLMv0Group+"/v1", "OperatorGroup", o.namespace, "", "metadata", "spec", "status")
+	group := preview.Ref{APIVersion: OLMv0Group + "/v1", Kind: "OperatorGroup", Namespace: o.namespace, Name: "*"}
+	notRead(&o.about, group, err)
 	switch {
 	case err == nil && len(all) == 1:
 		o.group = all[0]
 	case err == nil:
-		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitWaits, Object: preview.Ref{APIVersion: OLMv0Group + "/v1", Kind: "OperatorGroup", Namespace: o.namespace, Name: "*"}.ID()})
-	case preview.Answered(err):
-		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: OLMv0Group + "/v1", Kind: "OperatorGroup", Namespace: o.namespace, Name: "*"}.ID()})
+		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitWaits, Object: group.ID()})
 	}
 	return unlessAnswered(err)
 }
@@ -146,12 +153,10 @@ func (o *OLMv0) owned(ctx context.Context, cluster Cluster, pkg string) ([]Earli
 			namespace = ""
 		}
 		all, err := cluster.List(ctx, kind.apiVersion, kind.kind, namespace, kind.selector, "metadata")
-		if err := unlessAnswered(err); err != nil {
+		if unlessAnswered(err) != nil {
 			return nil, err
 		}
-		if err != nil {
-			addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: kind.apiVersion, Kind: kind.kind, Namespace: namespace, Name: "*"}.ID()})
-		}
+		notRead(&o.about, preview.Ref{APIVersion: kind.apiVersion, Kind: kind.kind, Namespace: namespace, Name: "*"}, err)
 		for _, body := range all {
 			ref := preview.RefOf(body)
 			ref.APIVersion, ref.Kind = kind.apiVersion, kind.kind
@@ -202,12 +207,12 @@ func (o *OLMv0) Watches() (mode string, namespaces []string, known bool) {
 func InstalledByOLM(ctx context.Context, cluster Cluster, asked Controlled, pkg string) (Bundle, error) {
 	if asked.Ref.Group() == OLMv1Group {
 		live, err := readExtension(ctx, cluster, "", asked, pkg)
-		return installedExtension(live, pkg), err
+		return installedExtension(live, pkg), unlessAnswered(err)
 	}
 	live, err := subscriptionTo(ctx, cluster, asked.Ref.Namespace, pkg)
 	name := preview.String(live, "status", "installedCSV")
 	if name == "" || err != nil {
-		return Bundle{}, err
+		return Bundle{}, unlessAnswered(err)
 	}
 	r := cluster.Read(ctx, []preview.Ref{{APIVersion: subscriptionAPI, Kind: csvKind, Namespace: asked.Ref.Namespace, Name: name}})[0]
 	if r.Body == nil {
@@ -307,13 +312,16 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	switch {
 	case obj.Kind == "ServiceAccount" && obj.LiveBody != nil:
 		keepOfAccount(obj.LiveBody, body, o.Installed())
+	case isCertificate(body) && obj.LiveBody != nil: // what stands for the values that are not known
+		body["data"] = obj.LiveBody["data"]
+		preview.Map(body, "metadata")["annotations"] = preview.Map(obj.LiveBody, "metadata", "annotations")
 	case obj.Ref().Group() == "rbac.authorization.k8s.io" && obj.Namespace == "" && obj.LiveBody != nil && len(preview.Maps(body, "metadata", "ownerReferences")) == 0:
 		preview.SetMetadata(body, "labels", "olm.owner", o.bundle) // also of one that the bundle brings (step_ensurer.go, EnsureClusterRole)
 	}
 	switch {
 	case obj.LiveBody == nil:
 		return create(body), nil
-	case o.inSync() && !o.repairs(obj), isCertificate(obj.Planned): // which is renewed when it is due
+	case o.inSync() && !o.repairs(obj):
 		return preview.DryRun{Body: obj.LiveBody, Method: preview.MethodNone}, nil
 	}
 	return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil

@@ -37,14 +37,15 @@ func FindOLMv1(ctx context.Context, cluster Cluster, release preview.Release, as
 	if asked.Body == nil {
 		asked = Controlled{preview.RefOf(live), live}
 	}
-	if err != nil || asked.Body == nil {
-		return nil, err
+	if asked.Body == nil || unlessAnswered(err) != nil {
+		return nil, unlessAnswered(err)
 	}
 	release = preview.Release{Name: asked.Ref.Name, Namespace: cmp.Or(preview.String(asked.Body, "spec", "namespace"), release.Namespace)}
 	o := &OLMv1{name: asked.Ref.Name, uid: preview.UID(live), Helm: &Helm{release: release, about: preview.Applier{
 		Tool: preview.ApplierOLMv1, Controller: extensionManager, Object: asked.Ref.ID(), Record: preview.UID(live),
 		Method: preview.MethodThreeWay, Manager: extensionManager, Overwrites: true,
 	}}}
+	notRead(&o.about, asked.Ref, err)
 	found := &Found{Tool: o, Values: preview.Map(asked.Body, "spec", "config", "inline")}
 	installed := installedExtension(live, of.Package)
 	if installed.Name != "" {
@@ -55,13 +56,13 @@ func FindOLMv1(ctx context.Context, cluster Cluster, release preview.Release, as
 }
 
 // readExtension reads the live ClusterExtension that is asked for, or that of a package with a
-// namespace; nil if there is none or if it may not be read.
+// namespace; nil if there is none.
 func readExtension(ctx context.Context, cluster Cluster, namespace string, asked Controlled, pkg string) (map[string]any, error) {
 	ref := preview.Ref{APIVersion: OLMv1Group + "/v1", Kind: extensionKind, Name: asked.Ref.Name}
 	if ref.Name == "" {
 		all, err := cluster.List(ctx, ref.APIVersion, ref.Kind, "", "", "spec")
 		if err != nil {
-			return nil, unlessAnswered(err)
+			return nil, err
 		}
 		for _, body := range all {
 			if preview.String(body, "spec", "namespace") == namespace && preview.String(body, "spec", "source", "catalog", "packageName") == pkg {
@@ -73,7 +74,7 @@ func readExtension(ctx context.Context, cluster Cluster, namespace string, asked
 		}
 	}
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
-	return r.Body, unlessAnswered(r.Err)
+	return r.Body, r.Err
 }
 
 // installedExtension returns the bundle that a ClusterExtension has installed.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -372,6 +373,7 @@ func TestClusterOLMv0UpgradesAsPredicted(t *testing.T) {
 			if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierOLMv0 || by.State != s.installed.name {
 				t.Fatalf("applied by %+v", by)
 			}
+			w.sameCriticals(t, s, plan)
 			w.approve(t, s, namespace, s.next.name)
 			w.asPredicted(t, plan, s.next)
 			again := w.previewOLM(t, s, namespace)
@@ -386,6 +388,44 @@ func TestClusterOLMv0UpgradesAsPredicted(t *testing.T) {
 func (w *olmWorld) previewOLM(t *testing.T, s *olmStory, namespace string) *preview.Plan {
 	t.Helper()
 	return w.previewText(t, s.subscription(namespace))
+}
+
+// sameCriticals compares the rules of critical findings with those of the same upgrade of a
+// release of this program.
+func (w *olmWorld) sameCriticals(t *testing.T, s *olmStory, plan *preview.Plan) {
+	t.Helper()
+	p := w.planner(t)
+	p.Read.Offline = true
+	switch parameters := plan.Packages[0].Parameters; parameters.InstallMode {
+	case "AllNamespaces", "OwnNamespace":
+		p.Render.InstallMode = parameters.InstallMode
+	default:
+		p.Render.InstallMode, p.Render.WatchNamespaces = parameters.InstallMode, parameters.WatchNamespaces
+	}
+	want, err := p.Request(s.next.image, s.next.pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := p.Compare(t.Context(), want, s.installed.image, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := criticals(plan), criticals(own); !slices.Equal(got, want) {
+		t.Errorf("criticals are %v, of a release of our own %v", got, want)
+	}
+}
+
+// criticals are the rules of the critical findings of a plan.
+func criticals(plan *preview.Plan) []string {
+	var out []string
+	for _, f := range plan.Findings {
+		if f.Severity == preview.Critical {
+			if os.Getenv("X") != "" { fmt.Printf("%+v\n", f) }
+			out = append(out, f.Rule)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // previewText plans what a request asks for of the catalog.

@@ -437,11 +437,14 @@ func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolut
 	return sealAll(packages, outputs, release)
 }
 
-// renderPackages renders a package and its dependencies.
+// renderPackages renders a package and its dependencies, which another tool that applies the
+// package is not asked for.
 func (p *Planner) renderPackages(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]*Resolution, []*format.Output, error) {
-	packages, err := p.closure(ctx, r, found, release, stored, nil)
-	if err != nil {
-		return nil, nil, err
+	packages, err := []*Resolution{found}, error(nil)
+	if found.by == nil {
+		if packages, err = p.closure(ctx, r, found, release, stored, nil); err != nil {
+			return nil, nil, err
+		}
 	}
 	outputs, err := r.renderAll(ctx, packages, release, func(*Resolution) bool { return upgrade })
 	return packages, outputs, err
