@@ -103,7 +103,8 @@ func subscriptionTo(ctx context.Context, cluster Cluster, namespace, pkg string)
 	all, err := cluster.List(ctx, subscriptionAPI, "Subscription", namespace, "", "spec.name", "status")
 	for _, body := range all {
 		if preview.String(body, "spec", "name") == pkg {
-			r := cluster.Read(ctx, []preview.Ref{{APIVersion: subscriptionAPI, Kind: "Subscription", Namespace: namespace, Name: preview.RefOf(body).Name}})[0]
+			ref := preview.Ref{APIVersion: subscriptionAPI, Kind: "Subscription", Namespace: namespace, Name: preview.RefOf(body).Name}
+			r := cluster.Read(ctx, []preview.Ref{ref})[0]
 			return r.Body, r.Err
 		}
 	}
@@ -274,7 +275,8 @@ func (o *OLMv0) owns(live map[string]any) bool {
 		}
 	}
 	return ref.Kind == "CustomResourceDefinition" && preview.String(live, "metadata", "labels", "olm.managed") == "true" ||
-		preview.String(live, "metadata", "labels", "olm.owner") == o.Installed() && preview.String(live, "metadata", "labels", "olm.owner.namespace") == o.namespace
+		preview.String(live, "metadata", "labels", "olm.owner") == o.Installed() &&
+			preview.String(live, "metadata", "labels", "olm.owner.namespace") == o.namespace
 }
 
 // repairs reports whether OLM makes an object of an installed bundle again that is gone or
@@ -315,7 +317,7 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	case isCertificate(body) && obj.LiveBody != nil: // what stands for the values that are not known
 		body["data"] = obj.LiveBody["data"]
 		preview.Map(body, "metadata")["annotations"] = preview.Map(obj.LiveBody, "metadata", "annotations")
-	case obj.Ref().Group() == "rbac.authorization.k8s.io" && obj.Namespace == "" && obj.LiveBody != nil && len(preview.Maps(body, "metadata", "ownerReferences")) == 0:
+	case obj.APIVersion == rbacAPI && obj.Namespace == "" && obj.LiveBody != nil && len(preview.Maps(body, "metadata", "ownerReferences")) == 0:
 		preview.SetMetadata(body, "labels", "olm.owner", o.bundle) // also of one that the bundle brings (step_ensurer.go, EnsureClusterRole)
 	}
 	switch {

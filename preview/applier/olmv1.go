@@ -93,12 +93,14 @@ func (o *OLMv1) readRecords(ctx context.Context, cluster Cluster, found *Found) 
 	records, err := readHelmStores(ctx, cluster, o.release, stores...)
 	switch {
 	case err != nil && preview.Answered(err):
-		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: stores[0].namespace, Name: "sh.helm.release.v1." + o.name}.ID()})
+		record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: stores[0].namespace, Name: "sh.helm.release.v1." + o.name}
+		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: record.ID()})
 		return nil
 	case err != nil || records == nil:
 		return err
 	}
-	o.exists, o.about.Revision, o.about.State, o.about.Record = true, records.Last.Revision, cmp.Or(o.about.State, records.Last.State), records.Last.UID
+	o.exists, o.about.Revision, o.about.Record = true, records.Last.Revision, records.Last.UID
+	o.about.State = cmp.Or(o.about.State, records.Last.State)
 	found.Earlier, err = records.Current.Objects(ctx, cluster)
 	return err
 }
@@ -109,7 +111,8 @@ func (o *OLMv1) Mark(body map[string]any) {
 	preview.SetMetadata(body, "labels", OLMv1Group+"/owner-name", o.name)
 	meta := preview.Map(body, "metadata")
 	meta["ownerReferences"] = append(preview.List(meta, "ownerReferences"), map[string]any{
-		"apiVersion": OLMv1Group + "/v1", "kind": extensionKind, "name": o.name, "uid": cmp.Or(o.uid, newUID), "controller": true, "blockOwnerDeletion": true,
+		"apiVersion": OLMv1Group + "/v1", "kind": extensionKind, "name": o.name, "uid": cmp.Or(o.uid, newUID),
+		"controller": true, "blockOwnerDeletion": true,
 	})
 	o.Helm.Mark(body)
 }

@@ -81,8 +81,10 @@ func stepFields() map[string][]string {
 	const core, rbac = "v1", rbacGroup + "/v1"
 	return map[string][]string{
 		"Role": {rbac, "rules"}, "ClusterRole": {rbac, "rules", "aggregationRule"}, "RoleBinding": {rbac, "subjects", "roleRef"},
-		"ClusterRoleBinding": {rbac, "subjects", "roleRef"}, "ServiceAccount": {core, "secrets", "imagePullSecrets", "automountServiceAccountToken"},
-		"Service": {core, "spec"}, "ConfigMap": {core, "data", "binaryData", "immutable"}, "Secret": {core, "data", "stringData", "type", "immutable"},
+		"ClusterRoleBinding": {rbac, "subjects", "roleRef"},
+		"ServiceAccount":     {core, "secrets", "imagePullSecrets", "automountServiceAccountToken"},
+		"Service":            {core, "spec"}, "ConfigMap": {core, "data", "binaryData", "immutable"},
+		"Secret": {core, "data", "stringData", "type", "immutable"},
 	}
 }
 

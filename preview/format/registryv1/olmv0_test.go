@@ -37,7 +37,8 @@ func asOLMv0(t *testing.T, version, namespace string) map[string]map[string]any 
 func TestOLMv0NamesAndHashes(t *testing.T) {
 	objects := asOLMv0(t, "1.10.0", "story-11")
 	role := objects["rbac.authorization.k8s.io/Role/story-11/mongodb.v1.10.0-mongodb--ck0kSbHykVzqHIjxrXUA55E0B810BRLlrOhRQm"]
-	if owners := preview.Maps(role, "metadata", "ownerReferences"); len(owners) != 1 || preview.String(owners[0], "name") != "mongodb.v1.10.0" || owners[0]["uid"] != nil {
+	owners := preview.Maps(role, "metadata", "ownerReferences")
+	if len(owners) != 1 || preview.String(owners[0], "name") != "mongodb.v1.10.0" || owners[0]["uid"] != nil {
 		t.Errorf("the role is %v", role)
 	}
 	deployment := objects["apps/Deployment/story-11/mongodb-operator"]
@@ -64,8 +65,8 @@ func TestOLMv0RendersNoRecords(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	want := []string{
-		"ClusterRole", "ClusterRole", "ClusterRole", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "Deployment", "Role", "Role", "RoleBinding",
-		"RoleBinding", "RoleBinding", "Secret", "Service", "ServiceAccount", "ValidatingWebhookConfiguration",
+		"ClusterRole", "ClusterRole", "ClusterRole", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "Deployment",
+		"Role", "Role", "RoleBinding", "RoleBinding", "RoleBinding", "Secret", "Service", "ServiceAccount", "ValidatingWebhookConfiguration",
 	}
 	if !slices.Equal(kinds, want) {
 		t.Errorf("kinds = %v", kinds)

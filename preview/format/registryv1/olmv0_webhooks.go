@@ -39,7 +39,8 @@ func readServing(ctx context.Context, b *bundle, p params, cluster format.Cluste
 		return s, nil
 	}
 	for _, d := range b.servingDeployments() {
-		secret, err := cluster.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: p.namespace, Name: stepServiceName(d.name) + "-cert"})
+		ref := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: p.namespace, Name: stepServiceName(d.name) + "-cert"}
+		secret, err := cluster.Get(ctx, ref)
 		if err != nil && !preview.Answered(err) {
 			return nil, err
 		}
@@ -61,7 +62,8 @@ func readServing(ctx context.Context, b *bundle, p params, cluster format.Cluste
 	if p.allNamespaces() {
 		return s, nil
 	}
-	body, err := cluster.Get(ctx, preview.Ref{APIVersion: "operators.coreos.com/v1", Kind: "OperatorGroup", Namespace: p.namespace, Name: group})
+	ref := preview.Ref{APIVersion: "operators.coreos.com/v1", Kind: "OperatorGroup", Namespace: p.namespace, Name: group}
+	body, err := cluster.Get(ctx, ref)
 	if uid := preview.UID(body); uid != "" {
 		s.selector = map[string]any{"matchLabels": map[string]any{"olm.operatorgroup.uid/" + uid: ""}}
 	}
@@ -211,7 +213,8 @@ func (s *serving) configurations(b *bundle, p params) ([]format.RenderedObject, 
 			continue
 		}
 		hook := map[string]any{"name": w.generateName, "clientConfig": s.client(w, p)}
-		for _, field := range append(extra, "rules", "failurePolicy", "matchPolicy", "objectSelector", "sideEffects", "timeoutSeconds", "admissionReviewVersions") {
+		for _, field := range append(extra,
+			"rules", "failurePolicy", "matchPolicy", "objectSelector", "sideEffects", "timeoutSeconds", "admissionReviewVersions") {
 			if v := w.body[field]; v != nil {
 				hook[field] = v
 			}
@@ -264,7 +267,8 @@ func webhookHash(w webhook) (string, error) {
 		WebhookPath             any                                 `json:"webhookPath,omitempty"`
 		ConversionCRDs          []string                            `json:"conversionCRDs,omitempty"`
 	}{
-		w.generateName, w.kind, w.deploymentName, w.containerPort, w.targetPort, hook.Rules, hook.FailurePolicy, hook.MatchPolicy, w.body["objectSelector"],
+		w.generateName, w.kind, w.deploymentName, w.containerPort, w.targetPort,
+		hook.Rules, hook.FailurePolicy, hook.MatchPolicy, w.body["objectSelector"],
 		hook.SideEffects, hook.TimeoutSeconds, hook.AdmissionReviewVersions, hook.ReinvocationPolicy, w.path, w.conversionCRDs,
 	})
 }
