@@ -317,7 +317,7 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	case isCertificate(body) && obj.LiveBody != nil: // what stands for the values that are not known
 		body["data"] = obj.LiveBody["data"]
 		preview.Map(body, "metadata")["annotations"] = preview.Map(obj.LiveBody, "metadata", "annotations")
-	case obj.APIVersion == rbacAPI && obj.Namespace == "" && obj.LiveBody != nil && len(preview.Maps(body, "metadata", "ownerReferences")) == 0:
+	case obj.APIVersion == rbacAPI && obj.Namespace == "" && obj.LiveBody != nil && preview.Map(body, "metadata")["ownerReferences"] == nil:
 		preview.SetMetadata(body, "labels", "olm.owner", o.bundle) // also of one that the bundle brings (step_ensurer.go, EnsureClusterRole)
 	}
 	switch {
