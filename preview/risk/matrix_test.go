@@ -201,37 +201,40 @@ func changeOne(body map[string]any, at int) bool {
 func (m *matrix) run(taken func(row, disguise int) bool) {
 	m.counts, m.named = map[string]*count{}, map[string]int{}
 	from, to := slowtest.Runs(m.t, 1)
-	asItIs, every := offline(m.t)[0], make([]int, len(risk.Disguises()))
-	for k := range every {
-		every[k] = k
-	}
-	for i, row := range risk.Rows(m.t) {
-		if !slices.ContainsFunc(every, func(k int) bool { return taken(i, k) }) {
-			continue
-		}
-		p, refused := asItIs.plan(cell{row: row, bodies: row.Bodies()})
-		if p == nil {
-			m.named["as it is: "+refused]++
-			continue
-		}
-		want := row.Worst(p.Findings)
-		if want == "" {
-			m.t.Errorf("%s: the row itself is not found", row.Rule())
-			continue
-		}
-		for k, disguise := range risk.Disguises() {
-			for run := from; run < to && taken(i, k); run++ {
+	rows, wants := risk.Rows(m.t), map[int]preview.Severity{}
+	// All rows in one disguise follow each other, so that what the disguise adds may stay.
+	for k, disguise := range risk.Disguises() {
+		for i, row := range rows {
+			if _, known := wants[i]; !known && taken(i, k) {
+				wants[i] = m.asItIs(row)
+			}
+			for run := from; run < to && wants[i] != "" && taken(i, k); run++ {
 				number := run*1_000_003 + i*len(risk.Disguises()) + k
 				bodies, writing := row.Hidden(m.t, k, number)
 				if bodies == nil {
 					continue
 				}
 				for _, way := range m.ways {
-					m.judge(cell{row: row, disguise: disguise, bodies: bodies, number: number}, way, want, writing)
+					m.judge(cell{row: row, disguise: disguise, bodies: bodies, number: number}, way, wants[i], writing)
 				}
 			}
 		}
 	}
+}
+
+// asItIs returns the severity that a row has offline and without a disguise; empty where it
+// is refused, which is named.
+func (m *matrix) asItIs(row risk.Row) preview.Severity {
+	p, refused := offline(m.t)[0].plan(cell{row: row, bodies: row.Bodies()})
+	if p == nil {
+		m.named["as it is: "+refused]++
+		return ""
+	}
+	want := row.Worst(p.Findings)
+	if want == "" {
+		m.t.Errorf("%s: the row itself is not found", row.Rule())
+	}
+	return want
 }
 
 // sampled takes each nth cell, in a soak all.
