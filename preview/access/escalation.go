@@ -39,6 +39,9 @@ type GraphInput struct {
 	// Roles has the objects of the plan and the cluster: roles that an account may give
 	// itself, accounts that pods run as, Secrets with tokens, and labels of namespaces.
 	Roles Input
+	// Serves reports whether the publisher of the plan has a server that the API server
+	// reaches; nil for no. It is asked where rights matter only with one.
+	Serves func() bool
 }
 
 // AccountGraph finds which account can act as which others. It is not safe for
@@ -66,6 +69,7 @@ type AccountGraph struct {
 	plain       map[preview.Subject]Extent // see plainOf
 	plainGroups map[preview.Subject]Extent // see plainWithGroups
 	alike       map[preview.Subject]string // see Gained
+	serves      func() bool                // see [GraphInput]
 	left        int                        // work that may still be done, see maxVisits
 }
 
@@ -80,7 +84,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 		order: map[preview.Subject]int{}, local: map[string][]int{}, held: map[preview.Subject][]preview.Grant{},
 		holdings: map[preview.Subject]*subjectHoldings{}, lists: map[string]int{}, found: map[string]*search{}, table: compiledSteps(),
 		privileged: map[string]bool{}, onNodes: map[string]bool{}, running: map[string]map[string]string{}, secrets: map[string][]tokenSecret{}, scripts: map[string][]script{},
-		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, plainGroups: map[preview.Subject]Extent{}, alike: map[preview.Subject]string{}, left: maxVisits,
+		bindings: map[string]preview.Ref{}, bindable: map[string][]preview.Ref{}, boundRoles: map[string]preview.Ref{}, localRoles: map[string][]preview.Ref{}, idle: controlPlaneAccounts(), roles: newRoleSet(in.Roles), plain: map[preview.Subject]Extent{}, plainGroups: map[preview.Subject]Extent{}, alike: map[preview.Subject]string{}, serves: in.Serves, left: maxVisits,
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {

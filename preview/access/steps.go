@@ -105,6 +105,11 @@ func admitsPrivileged(n *AccountGraph, namespace string) bool {
 // node.
 func runsOnNodes(n *AccountGraph, namespace string) bool { return n.onNodes[namespace] }
 
+// serves reports whether there is a server to which objects can be sent for conversion.
+func serves(n *AccountGraph, namespace string) bool {
+	return namespace == "" && n.serves != nil && n.serves()
+}
+
 // nodePaths returns the table of node paths.
 var nodePaths = sync.OnceValue(nodepath.Load)
 
@@ -167,6 +172,8 @@ func endSteps() []step {
 		}, gain: gainEnd, extent: ClusterAdmin, named: true, text: "changes every object on its way into the cluster by an admission policy"},
 		{name: "validating webhooks", rights: []right{wideWritten(admissionGroup, "validatingwebhookconfigurations")}, gain: gainEnd, extent: EverySecret, named: true, text: "receives every Secret that is written, by a webhook"},
 		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, text: "serves an API group of the cluster, such as that of roles, itself"},
+		{name: "conversion", rights: []right{wideRight("apiextensions.k8s.io", "customresourcedefinitions", "update", "patch")}, gain: gainEnd, extent: ClusterAdmin, in: serves,
+			text: "has every custom resource rewritten by a server of its own (conversion), orders to controllers with all rights among them"},
 		{name: "every Secret", rights: []right{rightTo("", "secrets", "get", "list", "watch")}, gain: gainEnd, extent: EverySecret, text: "reads every Secret", held: true, in: everywhere},
 		{name: "kubelets", rights: []right{wideRight("", "nodes/proxy", "get", "create")}, gain: gainNodes, text: "reaches every kubelet", held: true, named: true},
 		{name: "node certificates", rights: []right{

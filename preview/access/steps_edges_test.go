@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -32,6 +33,7 @@ var rowsOfEdges = map[string][]string{
 	"mutating policies":                  {"mutating-policy"},
 	"validating webhooks":                {"validating-webhook"},
 	"API services":                       {"api-service"},
+	"conversion":                         {"conversion"},
 	"kubelets":                           {"kubelet"},
 	"node certificates":                  {"node-certificate"},
 	"approved node certificates":         {"approved-node-certificate"},
@@ -167,6 +169,27 @@ func receivingRows() []carriedOut {
 			}
 			return w.withToken(string(token))
 		}},
+		{"conversion", nil, []string{"apiextensions.k8s.io customresourcedefinitions patch"}, func(w *world) *caller {
+			// An order with a token in it is sent to the server of weak, which may change it.
+			group, order := "orders-"+w.namespace+".example.com", `{"kind":"Order","metadata":{"name":"one"},"token":%q}`
+			version := `{"name":%q,"served":true,"storage":%t,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`
+			const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+			w.admin.must("POST", definitions, fmt.Sprintf(`{"metadata":{"name":"orders.%s"},"spec":{"group":%q,"scope":"Cluster","names":{"kind":"Order","plural":"orders"},"versions":[`+version+","+version+`]}}`,
+				group, group, "v1", true, "v2", false))
+			w.t.Cleanup(func() { w.admin.do("DELETE", definitions+"/orders."+group, "application/json", "") })
+			w.eventually("the orders are served", func() bool {
+				status, _ := w.admin.do("POST", "/apis/"+group+"/v1/orders", "application/json", strings.Replace(fmt.Sprintf(order, w.tokenOf("strong").config.BearerToken), `{`, `{"apiVersion":"`+group+`/v1",`, 1))
+				return status < 300
+			})
+			tokens, client := w.converter()
+			w.weak.must("PATCH", definitions+"/orders."+group, fmt.Sprintf(
+				`{"spec":{"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"url":%q,"caBundle":%q},"conversionReviewVersions":["v1"]}}}}`, client["url"], client["caBundle"]))
+			token := w.received(tokens, func() { w.admin.do("GET", "/apis/"+group+"/v2/orders/one", "application/json", "") })
+			if spec := w.admin.must("GET", "/apis/"+group+"/v2/orders/one", ""); spec["rewritten"] != true {
+				w.t.Errorf("the order is as it was: %v", spec)
+			}
+			return w.withToken(token)
+		}},
 		{"api-service", nil, []string{"apiregistration.k8s.io apiservices patch v1.authentication.k8s.io"}, func(w *world) *caller {
 			// What asks the API server whose a token is, such as a proxy in front of
 			// metrics, asks the server of weak from now on.
@@ -205,6 +228,30 @@ func receivingRows() []carriedOut {
 			return w.weak
 		}},
 	}
+}
+
+// converter serves conversions, and changes each object on its way. It returns the tokens
+// that are in them, and its URL and CA bundle.
+func (w *world) converter() (tokens chan string, client map[string]any) {
+	tokens = make(chan string, 1)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
+		var review map[string]any
+		_ = json.NewDecoder(in.Body).Decode(&review)
+		request, _ := review["request"].(map[string]any)
+		objects, _ := request["objects"].([]any)
+		for _, one := range objects {
+			body, _ := one.(map[string]any)
+			offer(tokens, text(body, "token"))
+			body["apiVersion"], body["rewritten"] = request["desiredAPIVersion"], true
+		}
+		review["response"] = map[string]any{"uid": request["uid"], "convertedObjects": objects, "result": map[string]any{"status": "Success"}}
+		delete(review, "request")
+		out.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(out).Encode(review)
+	}))
+	w.t.Cleanup(server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return tokens, map[string]any{"url": server.URL, "caBundle": base64.StdEncoding.EncodeToString(ca)}
 }
 
 // offer sends a text that is not empty, unless one waits already.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -131,8 +132,9 @@ func (w *pathFinder) canEscalate() bool {
 // and records that.
 func (w *pathFinder) find(ctx context.Context) ([]access.EscalationPath, error) {
 	candidates := access.ActingAccounts(w.others)
+	serves := sync.OnceValue(func() bool { return risk.Serves(w.plan, w.own) })
 	for range maxChecks {
-		net := access.NewAccountGraph(access.GraphInput{Grants: w.own, ClusterGrants: w.others, ExistingAccounts: candidates, Roles: w.in})
+		net := access.NewAccountGraph(access.GraphInput{Grants: w.own, ClusterGrants: w.others, ExistingAccounts: candidates, Roles: w.in, Serves: serves})
 		var ways []access.EscalationPath
 		ask := map[string]bool{}
 		for _, from := range w.from {

@@ -91,8 +91,6 @@ func (c *scan) orderLeads(m match) string {
 		return "has any permission of the cloud account granted, by the rights of the controller"
 	case m.rule.Name == rules.RBACExportersWrite.Name:
 		return c.copiesOut(m)
-	case m.rule.Name == rules.RBACCRDsWrite.Name && definitionsChanged.everywhere(m.grant) && c.serves(m.grant.Subject):
-		return "has every custom resource rewritten by a server of its own (conversion), orders to controllers with all rights among them"
 	}
 	return ""
 }
@@ -101,14 +99,22 @@ func (c *scan) orderLeads(m match) string {
 // turned to another server, a step above the right to write such objects.
 var definitionsChanged = newShape("apiextensions.k8s.io", "customresourcedefinitions", "update patch")
 
-// serves reports whether there is a server that the API server can reach, of the plan or of
-// a subject: a Service of the plan leads to pods of the plan, or the subject or an account
-// of the plan may write Services or their endpoints. The publisher of the package has its
-// pods, whatever they run as.
-func (c *scan) serves(subject preview.Subject) bool {
+// Serves reports whether the publisher of a plan with these grants has a server that the API
+// server can reach.
+func Serves(p *preview.Plan, grants []preview.Grant) bool {
+	of := *p
+	of.Access.Grants = grants
+	return newScan(Input{Plan: &of}).serves()
+}
+
+// publisherServes reports whether the publisher of the package, who has its pods whatever they run as,
+// has a server that the API server can reach: a Service of the plan leads to pods of the
+// plan, or an account of the plan, or one that it lets change the conversion of objects, may
+// write Services or their endpoints.
+func (c *scan) publisherServes() bool {
 	for _, s := range []shape{newShape("core", "services endpoints", write), newShape("discovery.k8s.io", "endpointslices", write)} {
 		for who, grants := range c.held.grants {
-			ours := who == subject || who.Kind == preview.SubjectServiceAccount && c.accounts[who.Namespace+"/"+who.Name]
+			ours := who.Kind == preview.SubjectServiceAccount && c.accounts[who.Namespace+"/"+who.Name] || slices.ContainsFunc(grants, definitionsChanged.everywhere)
 			if ours && slices.ContainsFunc(grants, func(g preview.Grant) bool { _, may := s.cut(g); return may }) {
 				return true
 			}

@@ -115,6 +115,7 @@ func (c *scan) judgeTogether() {
 func (c *scan) judgeBoundSubjects() {
 	before := sync.OnceValue(func() *access.AccountGraph {
 		in := c.in.Reach
+		in.Serves = c.serves
 		in.Grants = slices.DeleteFunc(slices.Clone(in.Grants), isOfPlan)
 		return access.NewAccountGraph(in)
 	})
@@ -152,7 +153,9 @@ var notAllRead = preview.Claim{Predicate: "not all accounts and bindings of the 
 // first call.
 func (c *scan) graph() *access.AccountGraph {
 	if c.net == nil {
-		c.net = access.NewAccountGraph(c.in.Reach)
+		in := c.in.Reach
+		in.Serves = c.serves
+		c.net = access.NewAccountGraph(in)
 	}
 	return c.net
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 func inNamespace(role, namespace string) string {
@@ -123,6 +124,38 @@ func TestSubjectsThatAmountToMuchHaveACriticalFinding(t *testing.T) {
 			}
 			if all := strings.Join(evidence, "\n"); len(criticals) > 0 != (test.evidence != "") || !strings.Contains(all, test.evidence) {
 				t.Errorf("critical: %v, want %q in\n%s", criticals, test.evidence, all)
+			}
+		})
+	}
+}
+
+// Who may turn the conversion of all objects to a server of the package controls the
+// cluster: an account of the plan, and one of the cluster that the plan can act as.
+func TestWhoChangesDefinitionsControlsTheCluster(t *testing.T) {
+	const (
+		run    = "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: app, labels: {a: b}}, spec: {serviceAccountName: op, containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
+		server = run + "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {selector: {a: b}}}\n---\n"
+		crds   = "apiextensions.k8s.io|customresourcedefinitions|patch"
+	)
+	injector := preview.PlannedBodies(planOf(t, strings.TrimSuffix(holding("app", "injector", "", crds), "---\n")).Objects)
+	others, _ := access.ClusterGrants(access.Input{Existing: injector})
+	enters := holding("app", "op", "app", "|pods/exec|create")
+	for _, test := range []struct{ name, plan, extent string }{
+		{"an account of the plan, with a server", server + holding("app", "op", "", crds), "cluster-admin"},
+		{"without a server", run + holding("app", "op", "", crds), "cluster-writes"},
+		{"one CRD", server + holding("app", "op", "", crds+"|things.example.com"), "cluster-writes"},
+		{"as an account of the cluster, with a server", server + enters, "cluster-admin"},
+		{"as an account of the cluster, without a server", run + enters, "cluster-writes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := planOf(t, strings.TrimSuffix(test.plan, "---\n"))
+			findings := evaluate(t, Input{Plan: p, Reach: access.GraphInput{ClusterGrants: others, ExistingAccounts: access.ActingAccounts(others)}})
+			at := slices.IndexFunc(p.Access.Accounts, func(a preview.Account) bool { return a.Subject.Name == "op" })
+			if got := p.Access.Accounts[at].Extent; got != test.extent {
+				t.Errorf("extent %s, want %s", got, test.extent)
+			}
+			if critical := slices.ContainsFunc(findings, func(f preview.Finding) bool { return f.Severity == preview.Critical }); critical != (test.extent == "cluster-admin") {
+				t.Errorf("%v", findings)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -30,6 +31,7 @@ type scan struct {
 	origins    map[string]string // KIND/NAMESPACE/NAME → object id
 	objects    map[string]*preview.Object
 	idle       map[string]*preview.Object // objects that the plan does not touch
+	serves     func() bool                // see publisherServes
 	touched    map[string]bool            // NAMESPACE/NAME of what objects refer to and the plan touches, see untouched
 	reads      map[string]bool            // by id of a read: whether the object exists
 	changed    map[string]bool            // ids of built-in roles that the cluster has with other rules, or not at all
@@ -63,6 +65,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
+	c.serves = sync.OnceValue(c.publisherServes)
 	c.namespaces = newNamespaces(in.Plan, c.around.reads)
 	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.gains = &gains{c: c, powers: powers.New(), constraints: powers.New()}
