@@ -160,6 +160,9 @@ func Subjects(binding map[string]any) []preview.Subject {
 		s := preview.Subject{
 			Kind: preview.String(m, "kind"), Namespace: preview.String(m, "namespace"), Name: preview.String(m, "name"),
 		}
+		if group := preview.String(m, "apiGroup"); group != "" && (s.Kind == preview.SubjectServiceAccount || group != rbacGroup) {
+			continue // the API server refuses it
+		}
 		switch s.Kind {
 		case preview.SubjectServiceAccount:
 			if s.Namespace == "" {

@@ -25,6 +25,8 @@ type EscalationPath struct {
 	// Grants are the grants of other accounts that the steps use. Grants of a role that
 	// the account gives itself have no binding in Via.
 	Grants []preview.Grant
+	// Used are all grants that the steps use, those of the account itself too.
+	Used []preview.Grant
 	// From are the accounts with whose own rights the path begins.
 	From []preview.Subject
 	// Extent says how far the rights go that are reached.
@@ -197,7 +199,7 @@ func (n *AccountGraph) Path(from preview.Subject) EscalationPath {
 	for _, extent := range extents {
 		if end := s.reached[extent]; end != nil {
 			path := end.path(extent)
-			path.From = []preview.Subject{from}
+			path.From, path.Used = []preview.Subject{from}, n.used(end, from)
 			return path
 		}
 	}
@@ -241,9 +243,11 @@ func (s *search) amount(from preview.Subject) Amount {
 		switch {
 		case s.own[extent] != nil:
 			out.Extent, out.Path, out.Own, out.Held = extent, s.own[extent].path(extent), true, s.heldRights(s.own[extent], from)
+			out.Path.Used = s.used(s.own[extent], from)
 			return out
 		case s.reached[extent] != nil:
 			out.Extent, out.Path = extent, s.reached[extent].path(extent)
+			out.Path.Used = s.used(s.reached[extent], from)
 			return out
 		}
 	}

@@ -15,6 +15,11 @@ type Gained struct {
 // Path returns the shortest way to act as the account. Its extent is empty.
 func (g Gained) Path() EscalationPath { return g.by.path("") }
 
+// Used returns the grants by which an account can act as one that it gains.
+func (n *AccountGraph) Used(g Gained, from preview.Subject) []preview.Grant {
+	return n.used(g.by, from)
+}
+
 // Gained returns the ServiceAccounts that an account can act as, in the order in which
 // the search gains them; the account itself may be among them. Of accounts for which like
 // returns the same text, only the first is returned, and none for which it is empty. The

@@ -620,6 +620,14 @@ func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
 	if p.grant.Subject != p.by.subject || p.by.subject == from {
 		return p.grant
 	}
+	if p.right == noRight { // of a role that the account is bound to
+		for _, b := range n.holdingsOf(from).bound {
+			if b.namespace == p.grant.Namespace && slices.ContainsFunc(p.grant.Via, func(via string) bool { return ViaRef(via).ID() == b.id }) {
+				return b.grant
+			}
+		}
+		return p.grant
+	}
 	names, _ := n.table.rights[p.right].in(p.grant)
 	for _, h := range n.holdingsOf(from).list {
 		if h.right == p.right && h.namespace == p.grant.Namespace && slices.Equal(h.names, names) {
@@ -627,6 +635,31 @@ func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
 		}
 	}
 	return p.grant
+}
+
+// used returns the grants by which an account gains something, its own among them.
+func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
+	var out []preview.Grant
+	seen := map[*origin]bool{}
+	var walk func(*origin)
+	walk = func(at *origin) {
+		if seen[at] {
+			return
+		}
+		seen[at] = true
+		for _, p := range at.premises {
+			walk(p.by)
+			switch {
+			case len(p.grant.Verbs) == 0:
+			case p.by.text == "":
+				out = append(out, n.ownGrant(p, from))
+			default:
+				out = append(out, p.grant)
+			}
+		}
+	}
+	walk(o)
+	return out
 }
 
 // path returns the steps to what was gained, in the order in which they are taken.

@@ -29,7 +29,7 @@ type check interface {
 func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},
-		references{}, podConstraints{}, places{}, lookups{}, flytePlugins{},
+		references{}, podConstraints{}, podLevels{}, places{}, lookups{}, flytePlugins{},
 		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, goneKinds{}, brokenConversions{}, rollbackEffects{},
 		ownRecord{}, recordedOptions{}, admissionAdditions{},
 	}

@@ -104,29 +104,6 @@ func (l leafChange) rule() preview.Grant {
 	return access.Rules(map[string]any{"rules": preview.List(l.content.Objects[l.at].Planned, "rules")[n:][:1]})[0]
 }
 
-// chosen reports whether the leaf is the name of an object that the accounts which have the
-// rule may create: they choose the name, and what they gain is the same with each.
-func (l leafChange) chosen(p *preview.Plan) bool {
-	role := l.content.Objects[l.at].Ref()
-	return l.isName() && slices.ContainsFunc(p.Access.Grants, func(g preview.Grant) bool {
-		return slices.ContainsFunc(g.Via, func(via string) bool { return access.ViaRef(via) == role }) && creates(p, g, l.rule())
-	})
-}
-
-// creates reports whether the subject of a grant may create what a rule is about, where the
-// grant holds.
-func creates(p *preview.Plan, g, rule preview.Grant) bool {
-	for _, group := range rule.APIGroups {
-		for _, resource := range rule.Resources {
-			create := access.Request{Verb: "create", Group: group, Resource: resource, Namespace: g.Namespace}
-			if !access.Allows(p.Access.Grants, g.Subject, create) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // findings returns which findings a version has by itself.
 func findings(t *testing.T, release preview.Release, version planned.Content) map[string]bool {
 	t.Helper()
@@ -212,15 +189,14 @@ func (n *leafCount) changeLeaves(t *testing.T, release preview.Release, content 
 	for _, path := range someOf(paths, most, o.ID) {
 		l := leafChange{content, at, path}
 		n.leaves++
-		p := comparison(t, release, content, l.version(otherValue))
-		for _, f := range p.Findings {
+		for _, f := range comparison(t, release, content, l.version(otherValue)).Findings {
 			n.findings++
 			if f.AlsoIn == "" {
 				continue
 			}
 			n.before++
 			decides := f.Object == o.ID && !ofRBAC(o)
-			if !decides && !without[""][f.ID+f.Fingerprint] && !l.chosen(p) {
+			if !decides && !without[""][f.ID+f.Fingerprint] {
 				part := l.part()
 				key := strings.Join(part.path, "\x00")
 				if without[key] == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 )
@@ -19,7 +20,10 @@ func (c places) read(ctx context.Context, to *recorder) error {
 	if err := c.readStores(ctx, to); err != nil {
 		return err
 	}
-	return c.readRoutes(ctx, to)
+	if err := c.readRoutes(ctx, to); err != nil {
+		return err
+	}
+	return c.readOutside(ctx, to)
 }
 
 // readStores records the marks of the stores: what else is in them is no fact of the plan.
@@ -79,7 +83,47 @@ func (places) readRoutes(ctx context.Context, to *recorder) error {
 				return fmt.Errorf("listing objects of kind %s of namespace %s: %w", kind.Kind, namespace, err)
 			}
 			for _, body := range to.ExcludePlanned(found) {
+				if len(orders.LeadsOutside(body)) > 0 {
+					continue // see readOutside
+				}
 				if err := to.readSpec(body, "selector", "type", "externalIPs", "rules", "defaultBackend"); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// readOutside records what leads out of the cluster in the namespaces of orders that send the
+// content of a file, such as a monitor with a token: the addresses, and who brought them.
+func (places) readOutside(ctx context.Context, to *recorder) error {
+	var namespaces []string
+	for i := range to.plan.Objects {
+		o := &to.plan.Objects[i]
+		sends := slices.ContainsFunc(orders.Targets(o.GroupKind(), o.Planned), func(t orders.Target) bool { return t.Means == orders.File })
+		if sends && to.namespaces[o.Namespace] && !slices.Contains(namespaces, o.Namespace) {
+			namespaces = append(namespaces, o.Namespace)
+		}
+	}
+	for _, namespace := range namespaces {
+		for _, kind := range []preview.Ref{{APIVersion: "v1", Kind: "Service"}, {APIVersion: "v1", Kind: "Endpoints"}, {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"}} {
+			found, err := to.cluster.List(ctx, kind.APIVersion, kind.Kind, namespace, "")
+			if err != nil && !preview.Answered(err) {
+				return fmt.Errorf("listing objects of kind %s of namespace %s: %w", kind.Kind, namespace, err)
+			}
+			for _, body := range to.ExcludePlanned(found) {
+				var hosts []any
+				for _, host := range orders.LeadsOutside(body) {
+					hosts = append(hosts, host)
+				}
+				if hosts == nil {
+					continue
+				}
+				ref := preview.RefOf(body)
+				if err := to.readSpec(map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "spec": map[string]any{risk.LeadsTo: hosts}, "metadata": map[string]any{
+					"name": ref.Name, "namespace": ref.Namespace, "uid": preview.String(body, "metadata", "uid"), "labels": preview.OwnershipMarks(body),
+				}}); err != nil {
 					return err
 				}
 			}

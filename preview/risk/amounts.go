@@ -34,18 +34,18 @@ func (c *scan) raiseByAmount(matches []match) {
 			}
 			continue
 		}
-		worst, leads := -1, ""
+		worst, leads, moves := -1, "", false
 		for _, i := range of {
 			text := cmp.Or(c.orderLeads(matches[i]), c.actsAsKnown(matches[i], amount))
 			if amount.Own && amount.Extent.Severe() && restsOn(amount.Held, matches[i]) {
-				text = strings.Join(amount.Path.Steps, ", ")
+				text, moves = strings.Join(amount.Path.Steps, ", "), moved(amount.Path.Used)
 			}
 			if text != "" && (worst < 0 || matches[i].level > matches[worst].level) {
 				worst, leads = i, text
 			}
 		}
 		if worst >= 0 {
-			matches[worst].level, matches[worst].leads = Critical, leads
+			matches[worst].level, matches[worst].leads, matches[worst].moved = Critical, leads, moves
 		}
 	}
 }

@@ -43,35 +43,51 @@ func reaches(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
 		return None, nil
 	}
-	level, path, _ := c.path(accountOf(o)[0])
-	if path == nil {
+	level, way := c.path(accountOf(o)[0])
+	if way == nil {
 		return None, nil
 	}
-	return level, []preview.Piece{{Path: path}}
+	c.pathMoves[o.ID] = moved(way.used)
+	return level, []preview.Piece{{Path: &way.EvidencePath}}
 }
 
-// path returns the escalation path of a subject; nil where the subject has none. Every path leads to the whole cluster, every Secret or the nodes, or else to an
-// account, which is returned too, with permissions that are Critical. So is the path;
+// path returns the escalation path of a subject; nil where the subject has none. Every path
+// leads to the whole cluster, every Secret or the nodes, or else to an account with
+// permissions that are Critical. So is the path;
 // the level is None where another finding about the subject is Critical already.
-func (c *scan) path(of preview.Subject) (level Level, path *preview.EvidencePath, to preview.Subject) {
+func (c *scan) path(of preview.Subject) (Level, *subjectPath) {
 	way, amount := c.graph().Path(of), c.graph().Amount(of)
 	if amount.Unfinished {
 		c.unfinished++
 	}
+	level := None
 	if !c.critical[of] {
 		level = Critical
 	}
 	switch {
 	case len(way.Steps) > 0:
-		return level, &preview.EvidencePath{Kind: preview.PathThrough, Steps: way.Steps}, to
+		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathThrough, Steps: way.Steps}, preview.Subject{}, way.Used}
 	case amount.Own && level == Critical && len(amount.Path.Steps) > 0:
-		return level, &preview.EvidencePath{Kind: preview.PathOwn, Steps: amount.Path.Steps}, to
+		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathOwn, Steps: amount.Path.Steps}, preview.Subject{}, amount.Path.Used}
 	}
 	if amount.Extent.Severe() {
-		return None, nil, to
+		return None, nil
 	}
-	gained, path, to := c.gains.from(of)
-	return min(level, gained), path, to
+	gained, path := c.gains.from(of)
+	return min(level, gained), path
+}
+
+// subjectPath is the escalation path of a subject.
+type subjectPath struct {
+	preview.EvidencePath
+	to   preview.Subject // the account that it ends at, empty for an extent
+	used []preview.Grant // of the path
+}
+
+// moved reports whether the plan changes one of the grants that a finding rests on. Those
+// that only the cluster gives are as they were.
+func moved(grants []preview.Grant) bool {
+	return slices.ContainsFunc(grants, func(g preview.Grant) bool { return g.Change != "" && g.Change != preview.GrantSame })
 }
 
 // judgeTogether makes a finding of rights that only several subjects of the plan have
@@ -128,11 +144,11 @@ func (c *scan) judgeBoundSubjects() {
 		if at < 0 {
 			continue
 		}
-		level, path, to := c.path(subject)
-		if path == nil || !c.gains.byPlan(before(), subject, to) {
+		level, path := c.path(subject)
+		if path == nil || !c.gains.byPlan(before(), subject, path.to) {
 			continue
 		}
-		evidence := []preview.Piece{{Subject: &subject, Path: path}}
+		evidence := []preview.Piece{{Subject: &subject, Path: &path.EvidencePath}}
 		c.hit(rules.AccessReach, ruleHit{
 			object: c.roleID(grants[at]), claim: preview.Claim{Subject: subject.Kind + " " + subject.Name}, level: level, subjects: []preview.Subject{subject},
 			evidence: evidence, cases: casesOf(rules.AccessReach, evidence),

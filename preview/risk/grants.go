@@ -169,6 +169,7 @@ type match struct {
 	part  shape
 	level Level
 	leads string // what the subject can reach with its other rights too
+	moved bool   // the plan changes one of the rights by which it reaches that
 }
 
 // judgeGrants matches every grant with every rule, leaves out matches that a more
@@ -205,7 +206,7 @@ func (c *scan) judgeGrants() {
 			object: c.roleID(m.grant), claim: m.claim(), cases: c.grantCases(m),
 			evidence: slices.Concat([]preview.Piece{rightPiece(m.grant, m.part)}, held.extraEvidence(m), rules.Said(c.kinds.deputyLines(m)...), rules.Said(m.leadsTo()...)),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
-			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame,
+			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame && !m.moved && !c.kinds.actorMoved(m.grant),
 		})
 	}
 }

@@ -28,7 +28,7 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 		case orders.File:
 			files = append(files, preview.EvidenceName(t.Value))
 		case orders.Address:
-			if host := outsideHost(t.Value); host != "" {
+			if host := orders.OutsideHost(t.Value); host != "" {
 				places = append(places, preview.EvidenceName(host))
 			}
 		case orders.Store:
@@ -58,19 +58,6 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 	return level, lines
 }
 
-// outsideHost returns the host of an address outside of the cluster; empty for others, and
-// for one that is only put together from labels.
-func outsideHost(address string) string {
-	host := code.Host(address)
-	if at := strings.LastIndexAny(host, "}$"); at >= 0 {
-		host = strings.TrimLeft(host[at+1:], "0123456789")
-	}
-	if host = strings.Trim(host, "."); host == "" || code.Inside(host) {
-		return ""
-	}
-	return host
-}
-
 // packaged are the tools that bring packages. Objects of others, such as what Argo CD
 // applies from a repository, are as the users of the cluster have them.
 var packaged = []string{preview.ToolRelease, preview.ToolHelm, preview.ToolHelmRelease, preview.ToolOLMv0, preview.ToolOLMv1}
@@ -98,37 +85,24 @@ func (c *scan) storeOf(o *preview.Object, t orders.Target) (store, owner string)
 }
 
 // leadingOutside returns the addresses outside of the cluster to which the endpoints and
-// names of the plan's Services in a namespace lead.
+// names of Services in a namespace lead: of the plan, and those that a package brought.
 func (c *scan) leadingOutside(namespace string) []string {
 	var out []string
-	add := func(address string) {
-		if host := outsideHost(address); host != "" {
-			out = append(out, preview.EvidenceName(host))
-		}
-	}
 	for i := range c.plan.Objects {
-		o := &c.plan.Objects[i]
-		if o.Planned == nil || o.Namespace != namespace {
-			continue
-		}
-		switch {
-		case o.Is(preview.KindService):
-			add(preview.String(o.Planned, "spec", "externalName"))
-		case o.Is("Endpoints"):
-			for _, subset := range preview.Maps(o.Planned, "subsets") {
-				for _, address := range preview.Maps(subset, "addresses") {
-					add(preview.String(address, "ip"))
-				}
-			}
-		case o.Is("discovery.k8s.io/EndpointSlice"):
-			for _, endpoint := range preview.Maps(o.Planned, "endpoints") {
-				for _, address := range preview.Texts(endpoint["addresses"]) {
-					add(address)
-				}
-			}
+		if o := &c.plan.Objects[i]; o.Planned != nil && o.Namespace == namespace {
+			out = append(out, orders.LeadsOutside(o.Planned)...)
 		}
 	}
-	return out
+	for _, body := range c.around.leading[namespace] {
+		if slices.ContainsFunc(preview.ForeignOwners(body, preview.Release{}), func(o preview.Owner) bool { return slices.Contains(packaged, o.Tool) }) {
+			out = append(out, preview.Texts(preview.Value(body, "spec", LeadsTo))...)
+		}
+	}
+	for i, host := range out {
+		out[i] = preview.EvidenceName(host)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // passesTo returns the level of passing requests to a Service, as NAME, NAME.NAMESPACE...

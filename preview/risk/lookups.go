@@ -16,6 +16,7 @@ type lookups struct {
 	reads     map[string][]map[string]any    // bodies read from the cluster, by id
 	workloads map[string][]*preview.Object   // objects that make pods, by namespace
 	services  map[string][]*preview.Object   // of the plan, and those read from the cluster, by namespace
+	leading   map[string][]map[string]any    // what leads out of the cluster there, by namespace
 	ingresses map[string][]any               // specs of Ingresses read from the cluster, by namespace
 	policies  map[string]bool                // ValidatingAdmissionPolicy that the plan binds → whether a binding says Deny
 	bound     map[string][]*preview.Object   // bindings in the plan, by the policy that they name
@@ -37,7 +38,7 @@ const maxSelections = 1 << 20
 
 func newLookups(p *preview.Plan) lookups {
 	a := lookups{
-		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{}, services: map[string][]*preview.Object{}, ingresses: map[string][]any{},
+		reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{}, services: map[string][]*preview.Object{}, ingresses: map[string][]any{}, leading: map[string][]map[string]any{},
 		policies: map[string]bool{}, bound: map[string][]*preview.Object{}, writers: map[string]map[string]bool{}, aggregating: map[string]labelSelector{}, empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
 		behind: map[string][]map[string]string{}, left: maxSelections,
 	}
@@ -73,9 +74,17 @@ func newLookups(p *preview.Plan) lookups {
 	return a
 }
 
-// addPlaces adds a Service or an Ingress that was read from the cluster.
+// LeadsTo is the field of spec in which a read has the hosts outside of the cluster to which a
+// Service or endpoints of the cluster lead.
+const LeadsTo = "leadsTo"
+
+// addPlaces adds a Service, an Ingress or endpoints that were read from the cluster.
 func (a *lookups) addPlaces(body map[string]any) {
-	switch ref := preview.RefOf(body); {
+	ref := preview.RefOf(body)
+	if preview.Value(body, "spec", LeadsTo) != nil {
+		a.leading[ref.Namespace] = append(a.leading[ref.Namespace], body)
+	}
+	switch {
 	case ref.Is(preview.KindService):
 		a.services[ref.Namespace] = append(a.services[ref.Namespace], &preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Planned: body})
 	case ref.Is(preview.KindIngress):

@@ -1,7 +1,9 @@
 package risk_test
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -131,13 +133,42 @@ func (w *world) secondRelease(c cell) (*preview.Plan, string) {
 	}
 	var bodies []map[string]any
 	for i := range content.Objects {
-		bodies = append(bodies, content.Objects[i].Planned)
+		bodies = append(bodies, runnable(content.Objects[i].Planned))
 	}
 	members := w.apply(bodies)
 	if len(members) == 0 {
 		return nil, ""
 	}
 	return built(w.t, second, w.client, options())
+}
+
+// runnable returns an object with what the API server requires of workloads.
+func runnable(body map[string]any) map[string]any {
+	body = preview.CloneBody(body)
+	pod, meta := preview.PodTemplate(body)
+	if pod == nil {
+		return body
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range preview.Maps(pod, list) {
+			c["image"] = cmp.Or(preview.String(c, "image"), "c")
+		}
+	}
+	ref, spec := preview.RefOf(body), preview.Map(body, "spec")
+	switch {
+	case ref.Group() == "batch":
+		pod["restartPolicy"] = cmp.Or(preview.String(pod, "restartPolicy"), "Never")
+	case ref.Kind != "Pod" && spec["selector"] == nil:
+		labels := map[string]any{"app": ref.Name}
+		maps.Copy(labels, preview.Map(meta, "labels"))
+		template := preview.Map(spec, "template")
+		template["metadata"] = map[string]any{"labels": labels, "annotations": meta["annotations"]}
+		spec["selector"] = map[string]any{"matchLabels": labels}
+		if ref.Kind == "ReplicationController" {
+			spec["selector"] = labels
+		}
+	}
+	return body
 }
 
 // split returns the objects of a cell in two parts. Of rights as they are, each second verb

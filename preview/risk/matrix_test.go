@@ -75,13 +75,14 @@ type reason struct {
 
 // reasons are by the rule of the row and the way.
 var reasons = map[[2]string]reason{
-	{"pod-security-relaxed", "--against"}:    {text: sameLevel},
-	{"pod-security-relaxed", "cluster"}:      {text: sameLevel},
-	{"pod-security-relaxed", "upgrade"}:      {text: sameLevel},
-	{"pod-security-relaxed", "two releases"}: {text: sameLevel},
-	{"rbac-crds-write", "two releases"}:      {"the server is of another release, and pods of others are not read; the right is a warning", "rbac-crds-write", preview.Warning},
-	{"token-stored", "two releases"}:         {"the account is of another release, which another rule says", "token-of-foreign-account", preview.Critical},
-	{"access-reach", "two releases"}:         {"what the account reached may do is severe only with a server, as above; the right to enter its pods is a warning", "rbac-pods-exec", preview.Warning},
+	{"pod-security-relaxed", "--against"}:       {text: sameLevel},
+	{"pod-security-relaxed", "cluster"}:         {text: sameLevel},
+	{"pod-security-relaxed", "upgrade"}:         {text: sameLevel},
+	{"pod-security-relaxed", "two releases"}:    {text: sameLevel},
+	{"rbac-crds-write", "two releases"}:         {"the server is of another release, and pods of others are not read; the right is a warning", "rbac-crds-write", preview.Warning},
+	{"crd-of-others-converted", "two releases"}: {"the server is of another release; that the CRD is of another operator is as severe", "crd-of-others", preview.Critical},
+	{"token-stored", "two releases"}:            {"the account is of another release, which another rule says", "token-of-foreign-account", preview.Critical},
+	{"access-reach", "two releases"}:            {"what the account reached may do is severe only with a server, as above; the right to enter its pods is a warning", "rbac-pods-exec", preview.Warning},
 }
 
 // of returns the text of a reason that holds for a plan, empty for none.

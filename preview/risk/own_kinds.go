@@ -17,6 +17,8 @@ type kindIndex struct {
 	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs, but for those of others
 	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs that are its own
 	changed   deputy.Changed             // by accounts of the plan
+	kept      deputy.Changed             // by those of their grants that stay as they are
+	moved     []resourceName             // the plan's own kinds of which only other grants act
 	named     map[string]map[string]bool // GROUP → resources that rules about grants name
 	worst     map[resourceName]worstOf   // what worstKind returned, as the rules of all effects ask for it
 }
@@ -29,7 +31,8 @@ type worstOf struct {
 }
 
 func newKindIndex(named map[string]map[string]bool, grants []preview.Grant) *kindIndex {
-	return &kindIndex{changed: deputy.ChangedBy(grants), resources: map[string]bool{}, kinds: map[string]bool{}, named: named, worst: map[resourceName]worstOf{}}
+	same := slices.DeleteFunc(slices.Clone(grants), func(g preview.Grant) bool { return g.Change != preview.GrantSame })
+	return &kindIndex{changed: deputy.ChangedBy(grants), kept: deputy.ChangedBy(same), resources: map[string]bool{}, kinds: map[string]bool{}, named: named, worst: map[resourceName]worstOf{}}
 }
 
 // add adds the kind that a CRD of the plan defines.
@@ -41,9 +44,20 @@ func (x *kindIndex) add(crd map[string]any) {
 		x.resources[group+"/*"] = true
 		x.resources[group+"/"+plural] = true
 	}
+	if acted && !x.kept.Has(group, plural) {
+		x.moved = append(x.moved, resourceName{group, plural})
+	}
 	if acted {
 		x.kinds[group+"/"+kind] = true
 	}
+}
+
+// actorMoved reports whether a grant is about a kind of the plan that is its own only by
+// grants which the plan changes.
+func (x *kindIndex) actorMoved(g preview.Grant) bool {
+	return slices.ContainsFunc(x.moved, func(r resourceName) bool {
+		return (slices.Contains(g.APIGroups, r.group) || slices.Contains(g.APIGroups, all)) && (slices.Contains(g.Resources, r.resource) || slices.Contains(g.Resources, all))
+	})
 }
 
 // carriedOut reports whether a controller that the table knows does something of note

@@ -75,11 +75,7 @@ func (c *scan) judgePodSecurity() {
 		return // the checks are compiled in; a test holds them to this
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
-		levels, _ := psa.PolicyToEvaluate(c.namespaces.labels(namespace), psa.Policy{
-			Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
-			Audit:   psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
-			Warn:    psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
-		})
+		levels := podLevels(c.namespaces.labels(namespace))
 		if levels.FullyPrivileged() {
 			continue
 		}
@@ -89,10 +85,45 @@ func (c *scan) judgePodSecurity() {
 		if len(refused) > 0 {
 			continue // what is refused need not be warned of
 		}
-		warned := inadmissible(evaluator, levels.Warn, objects)
-		maps.Copy(warned, inadmissible(evaluator, levels.Audit, objects))
+		warned := warnedOf(evaluator, levels, objects)
 		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+wording.Series(kindNames(objects, warned), "and"), warned)
 	}
+}
+
+// podLevels returns the levels that the labels of a namespace set; privileged without labels.
+func podLevels(labels map[string]string) psa.Policy {
+	none := psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()}
+	levels, _ := psa.PolicyToEvaluate(labels, psa.Policy{Enforce: none, Audit: none, Warn: none})
+	return levels
+}
+
+func warnedOf(evaluator policy.Evaluator, levels psa.Policy, objects []*preview.Object) map[string]string {
+	warned := inadmissible(evaluator, levels.Warn, objects)
+	maps.Copy(warned, inadmissible(evaluator, levels.Audit, objects))
+	return warned
+}
+
+// NoLongerAdmitted returns the ids of workloads whose pods a live Namespace of the plan
+// refuses, or only warns of, once the plan is applied, and does not before.
+func NoLongerAdmitted(p *preview.Plan, namespace *preview.Object, workloads []map[string]any) (refused, warned []string) {
+	before, after := podLevels(textLabels(namespace.LiveBody)), podLevels(newNamespaces(p, nil).labels(namespace.Name))
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil || before == after {
+		return nil, nil
+	}
+	objects := make([]*preview.Object, 0, len(workloads))
+	for _, body := range workloads {
+		objects = append(objects, &preview.Object{ID: preview.RefOf(body).ID(), Planned: body})
+	}
+	added := func(now, was map[string]string) []string {
+		maps.DeleteFunc(now, func(id, _ string) bool { return was[id] != "" })
+		return slices.Sorted(maps.Keys(now))
+	}
+	refused = added(inadmissible(evaluator, after.Enforce, objects), inadmissible(evaluator, before.Enforce, objects))
+	if warned = added(warnedOf(evaluator, after, objects), warnedOf(evaluator, before, objects)); len(refused) > 0 {
+		warned = nil // what is refused need not be warned of
+	}
+	return refused, warned
 }
 
 func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[string]string) {

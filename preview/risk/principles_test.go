@@ -166,7 +166,7 @@ func ordersAreJoinedWithTheirTargets() []principle {
 	virtual := func(host string) string {
 		return custom("networking.istio.io/v1", "VirtualService", "hosts: [web.example.com], http: [{route: [{destination: {host: "+host+"}}]}]")
 	}
-	endpoints := "---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: e, namespace: app}, endpoints: [{addresses: [203.0.113.7]}]}\n"
+	endpoints := "---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: e, namespace: app}, addressType: IPv4, endpoints: [{addresses: [203.0.113.7]}]}\n"
 	volume := func(attributes string) string {
 		return pod("volumes: [{name: v, csi: {driver: csi.sharedresource.openshift.io, readOnly: true, volumeAttributes: {"+attributes+"}}}], ", "image: 'c@sha256:00'")
 	}
@@ -208,6 +208,19 @@ func TestStoresOfOtherReleases(t *testing.T) {
 		}}})
 		if f := find(evaluate(t, Input{Plan: p}), "order-exports"); f == nil || f.Severity != want || (want == preview.Critical) != strings.Contains(f.Evidence, " first, which a package chose") {
 			t.Errorf("%s: %+v", key, f)
+		}
+	}
+}
+
+// A token that a monitor sends to endpoints outside of the cluster goes there, whichever
+// release brought them; those that the users of the cluster made are theirs.
+func TestEndpointsOfOtherReleasesLeadOutside(t *testing.T) {
+	for key, want := range map[string]preview.Severity{preview.LabelRelease: preview.Critical, "meta.helm.sh/release-name": preview.Critical, "team": preview.Info} {
+		p := planOf(t, custom("monitoring.coreos.com/v1", "ServiceMonitor", "endpoints: [{port: web, bearerTokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token}]"))
+		p.Reads = append(p.Reads, preview.Read{ID: "core/Endpoints/app/s", UID: "1", Body: map[string]any{"apiVersion": "v1", "kind": "Endpoints", "spec": map[string]any{LeadsTo: []any{"203.0.113.9"}},
+			"metadata": map[string]any{"name": "s", "namespace": "app", "labels": map[string]any{key: "first", preview.LabelPartOf: map[bool]string{true: "applyset-x"}[key == preview.LabelRelease]}}}})
+		if f := find(evaluate(t, Input{Plan: p}), "order-monitors"); f == nil || f.Severity != want {
+			t.Errorf("%s: %+v, want %s", key, f, want)
 		}
 	}
 }
@@ -280,7 +293,7 @@ func TestDefinitionsOfOrders(t *testing.T) { testPrinciples(t, definitionsOfOrde
 func definitionsOfOrders() []principle {
 	const crds = "apiextensions.k8s.io|customresourcedefinitions|"
 	run := "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: app, labels: {a: b}}, spec: {serviceAccountName: op, containers: [{name: c, image: 'c@sha256:00'}]}}\n---\n"
-	service := "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {selector: {a: b}}}\n---\n"
+	service := "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: app}, spec: {ports: [{port: 443}], selector: {a: b}}}\n---\n"
 	return []principle{
 		{"with a Service that leads to its pods", run + service + holding("app", "op", "", crds+"patch"), "rbac-crds-write", preview.Critical},
 		{"with the right to make one", holding("app", "op", "", crds+"update") + granting("s", "app", "op", "app", "|services|create"), "rbac-crds-write", preview.Critical},

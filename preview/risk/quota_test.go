@@ -97,6 +97,24 @@ func TestATagThatMovedSinceTheInstalledRevision(t *testing.T) {
 
 // The labels that count are those after the apply: live ones stay unless the
 // plan sets them.
+// A label of a live namespace refuses pods of others from then on, as it does those of the plan.
+func TestALevelOfALiveNamespaceRefusesPodsOfOthers(t *testing.T) {
+	workloads := preview.PlannedBodies(planOf(t, pod("", "securityContext: {privileged: true}")).Objects)
+	for _, test := range []struct {
+		before, after   string
+		refused, warned int
+	}{
+		{"audit: privileged", "enforce: baseline", 1, 0}, {"audit: privileged", "warn: baseline", 0, 1}, {"audit: privileged", "audit: restricted", 0, 1},
+		{"enforce: baseline", "enforce: restricted", 0, 0}, {"enforce: restricted", "enforce: privileged", 0, 0},
+	} {
+		p := planOf(t, namespaceOf(test.after))
+		p.Objects[0].Action, p.Objects[0].LiveBody = preview.ActionAdopt, planOf(t, namespaceOf(test.before)).Objects[0].Planned
+		if refused, warned := NoLongerAdmitted(p, &p.Objects[0], workloads); len(refused) != test.refused || len(warned) != test.warned {
+			t.Errorf("%s, then %s: %v refused, %v warned of", test.before, test.after, refused, warned)
+		}
+	}
+}
+
 func TestLabelsOfTheNamespace(t *testing.T) {
 	restricted := planOf(t, namespaceOf("enforce: restricted")).Objects[0].Planned
 	p := planOf(t, pod("", "securityContext: {privileged: true}"))

@@ -66,8 +66,9 @@ func (n *gains) rulesOf(account preview.Subject) string {
 // from returns the first account that a subject can act as and that can do what is
 // Critical and the subject cannot, such as to order software or rights from controllers
 // of others; else, with level High, the first that can use SecurityContextConstraints.
-// The path is the way to it and what is gained; it is nil where there is no such account.
-func (n *gains) from(of preview.Subject) (level Level, path *preview.EvidencePath, account preview.Subject) {
+// The path is the way to it, with what is gained as its last step, and the grants by which
+// the subject acts as the account; it is nil where there is no such account.
+func (n *gains) from(of preview.Subject) (Level, *subjectPath) {
 	gained := n.c.graph().Gained(of, n.rulesOf)
 	for _, by := range []struct {
 		level Level
@@ -75,11 +76,12 @@ func (n *gains) from(of preview.Subject) (level Level, path *preview.EvidencePat
 	}{{Critical, n.powers}, {High, n.constraints}} {
 		for _, g := range gained {
 			if power, gains := by.set.Gain(of, g.Account); gains {
-				return by.level, &preview.EvidencePath{Kind: preview.PathThrough, Steps: append(g.Path().Steps, power)}, g.Account
+				steps := append(g.Path().Steps, power)
+				return by.level, &subjectPath{preview.EvidencePath{Kind: preview.PathThrough, Steps: steps}, g.Account, n.c.graph().Used(g, of)}
 			}
 		}
 	}
-	return None, nil, preview.Subject{}
+	return None, nil
 }
 
 // together returns the first path by which the rights of several accounts lead to one
@@ -92,7 +94,7 @@ func (n *gains) together(gained []access.Gained) preview.EvidencePath {
 			continue
 		}
 		power, more := n.powers.Gain(path.From[0], g.Account)
-		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, path, _ := n.from(s); return path != nil })
+		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, path := n.from(s); return path != nil })
 		if more && !alone {
 			return preview.EvidencePath{From: path.From, Steps: path.Steps, Gains: power}
 		}

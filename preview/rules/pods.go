@@ -163,16 +163,16 @@ var (
 		Looks:  "Pods of several containers without automountServiceAccountToken false.",
 	})
 	PodSecurityRefused = row(Rule{
-		Name: "pod-security-refused", Level: Critical, Title: "refuses pods of the plan",
-		Why:    "The namespace enforces a Pod Security level that does not admit these pods, so none of them will run.",
+		Name: "pod-security-refused", Level: Critical, Title: "refuses pods",
+		Why:    "The namespace enforces a Pod Security level that does not admit these pods, so none of them starts from then on.",
 		Reduce: "Correct the pods' security settings, or install into a namespace whose level admits what they need.",
-		Looks:  "The pods of the plan against the pod-security.kubernetes.io/enforce label that their namespace has after the apply, with the checks of the API server itself. A default level that an administrator configured for namespaces without labels cannot be read and is taken to be privileged.",
+		Looks:  "The pods of the plan against the pod-security.kubernetes.io/enforce label that their namespace has after the apply, and pods of others where the plan changes that label, with the checks of the API server itself. A default level that an administrator configured for namespaces without labels cannot be read and is taken to be privileged.",
 	})
 	PodSecurityWarned = row(Rule{
-		Name: "pod-security-warned", Level: Notice, Title: "warns of pods of the plan",
+		Name: "pod-security-warned", Level: Notice, Title: "warns of pods",
 		Why:    "The pods are admitted, but do not meet the Pod Security level that the namespace has for warnings or audit.",
 		Reduce: "Correct the pods' security settings before the level is enforced.",
-		Looks:  "The pods of the plan against the pod-security.kubernetes.io/warn and audit labels that their namespace has after the apply.",
+		Looks:  "The pods of the plan against the pod-security.kubernetes.io/warn and audit labels that their namespace has after the apply, and pods of others where the plan changes those.",
 	})
 	PodSecurityRelaxed = row(Rule{
 		Name: "pod-security-relaxed", Level: High, Title: "lowers its Pod Security level",
