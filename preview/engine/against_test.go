@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
@@ -108,5 +110,47 @@ func TestTwoVersionsAreComparedAsIfTheOlderWereInstalled(t *testing.T) {
 	loaded.Against.Version = "0.9.0"
 	if _, _, err := engine.Verify(loaded, schemas); err == nil {
 		t.Error("the plan may say that it was compared with something else")
+	}
+}
+
+// A path is as before only while each right of it is: its words do not name all of them.
+func TestAPathIsAsBeforeWhileItsRightsAre(t *testing.T) {
+	account := func(name string) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": name, "namespace": "app"}}
+	}
+	given := func(kind, namespace, name, subject, rules string) []map[string]any {
+		var parsed []any
+		if err := json.Unmarshal([]byte(rules), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		meta := map[string]any{"name": name}
+		if namespace != "" {
+			meta["namespace"] = namespace
+		}
+		const version = "rbac.authorization.k8s.io/v1"
+		return []map[string]any{
+			{"apiVersion": version, "kind": kind, "metadata": meta, "rules": parsed},
+			{"apiVersion": version, "kind": kind + "Binding", "metadata": meta, "roleRef": map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+				"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": subject, "namespace": "app"}}},
+		}
+	}
+	content := func(version, named string) planned.Content {
+		return versionOf(t, version, slices.Concat([]map[string]any{account("op"), account("strong")},
+			given("Role", "app", "makes", "op", `[{"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]}]`),
+			given("Role", "app", "reads", "op", `[{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"], "resourceNames": ["`+named+`"]}]`),
+			given("ClusterRole", "", "all", "strong", `[{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]`))...)
+	}
+	for named, also := range map[string]string{"token": "1.0.0", "other": ""} {
+		p, err := engine.Compare([]planned.Content{content("1.1.0", named)}, []planned.Content{content("1.0.0", "token")}, preview.Baseline{Package: "op", Version: "1.0.0"},
+			engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(p.Findings, func(f preview.Finding) bool {
+			return f.Rule == "access-reach" && f.Object == "core/ServiceAccount/app/op"
+		})
+		if at < 0 || p.Findings[at].AlsoIn != also || (p.Findings[at].Severity == preview.Critical) != (also == "") {
+			t.Errorf("Secret %s: %+v", named, p.Findings)
+		}
 	}
 }
