@@ -107,8 +107,11 @@ func (places) readOutside(ctx context.Context, to *recorder) error {
 		}
 	}
 	for _, namespace := range namespaces {
-		for _, kind := range []preview.Ref{{APIVersion: "v1", Kind: "Service"}, {APIVersion: "v1", Kind: "Endpoints"}, {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"}} {
-			found, err := to.cluster.List(ctx, kind.APIVersion, kind.Kind, namespace, "")
+		for _, kind := range []preview.Ref{
+			{APIVersion: "v1", Kind: "Service"}, {APIVersion: "v1", Kind: "Endpoints"}, {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
+		} {
+			found, err := to.cluster.List(ctx, kind.APIVersion, kind.Kind, namespace, "",
+				"metadata.annotations", "spec.externalName", "subsets", "endpoints")
 			if err != nil && !preview.Answered(err) {
 				return fmt.Errorf("listing objects of kind %s of namespace %s: %w", kind.Kind, namespace, err)
 			}

@@ -28,7 +28,8 @@ type podLevelsRecord struct {
 func (podLevels) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
-		if !o.Is(preview.KindNamespace) || o.LiveBody == nil || o.Planned == nil || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
+		if !o.Is(preview.KindNamespace) || o.LiveBody == nil || o.Planned == nil ||
+			o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 			continue
 		}
 		workloads, err := workloadsIn(ctx, to, o.Name)
@@ -52,10 +53,13 @@ func (podLevels) read(ctx context.Context, to *recorder) error {
 func workloadsIn(ctx context.Context, to *recorder, namespace string) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, kind := range []preview.Ref{
-		{APIVersion: "v1", Kind: "Pod"}, {APIVersion: "v1", Kind: "ReplicationController"}, {APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "apps/v1", Kind: "StatefulSet"},
-		{APIVersion: "apps/v1", Kind: "DaemonSet"}, {APIVersion: "apps/v1", Kind: "ReplicaSet"}, {APIVersion: "batch/v1", Kind: "Job"}, {APIVersion: "batch/v1", Kind: "CronJob"},
+		{APIVersion: "v1", Kind: "Pod"}, {APIVersion: "v1", Kind: "ReplicationController"},
+		{APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "apps/v1", Kind: "StatefulSet"},
+		{APIVersion: "apps/v1", Kind: "DaemonSet"}, {APIVersion: "apps/v1", Kind: "ReplicaSet"},
+		{APIVersion: "batch/v1", Kind: "Job"}, {APIVersion: "batch/v1", Kind: "CronJob"},
 	} {
-		found, err := to.cluster.List(ctx, kind.APIVersion, kind.Kind, namespace, "")
+		found, err := to.cluster.List(ctx, kind.APIVersion, kind.Kind, namespace, "",
+			"metadata.annotations", "metadata.ownerReferences", "metadata.deletionTimestamp", "spec")
 		if err != nil && !preview.Answered(err) {
 			return nil, fmt.Errorf("listing objects of kind %s of namespace %s: %w", kind.Kind, namespace, err)
 		}
@@ -72,11 +76,15 @@ func (podLevels) findings(of *decidedPlan) []preview.Finding {
 		if !o.Is(preview.KindNamespace) || !of.Record(podLevelsKind, o.Name, &found) {
 			continue
 		}
-		if ids := found.Refused; len(ids) > 0 {
-			out = append(out, rules.PodSecurityRefused.Finding(o.ID, preview.Claim{Predicate: "namespace " + o.Name + " refuses pods of " + countByKind(ids) + " of others"}, rules.Said(nameOrCount(ids)...)...))
-		}
-		if ids := found.Warned; len(ids) > 0 {
-			out = append(out, rules.PodSecurityWarned.Finding(o.ID, preview.Claim{Predicate: "namespace " + o.Name + " warns of pods of " + countByKind(ids) + " of others"}, rules.Said(nameOrCount(ids)...)...))
+		for _, level := range []struct {
+			rule rules.Rule
+			does string
+			ids  []string
+		}{{rules.PodSecurityRefused, "refuses", found.Refused}, {rules.PodSecurityWarned, "warns of", found.Warned}} {
+			if len(level.ids) > 0 {
+				claim := preview.Claim{Predicate: "namespace " + o.Name + " " + level.does + " pods of " + countByKind(level.ids) + " of others"}
+				out = append(out, level.rule.Finding(o.ID, claim, rules.Said(nameOrCount(level.ids)...)...))
+			}
 		}
 	}
 	return out
