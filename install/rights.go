@@ -69,7 +69,7 @@ func DeniedError(p *preview.Plan) error {
 			continue
 		}
 		if o := p.Object(u.Object); o != nil { // one object for each quota: few
-			over = append(over, fmt.Sprintf("%s: %s (kubectl edit resourcequota %s -n %s)", u.Object, u.Why, quotaIn(u.Why), o.Namespace))
+			over = append(over, fmt.Sprintf("%s: %s (kubectl edit resourcequota %s -n %s)", u.Object, u.Why, u.Quota, o.Namespace))
 		}
 	}
 	if len(over) == 0 {

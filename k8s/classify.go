@@ -45,6 +45,7 @@ func classify(err error) error {
 	switch refusal.Reason {
 	case preview.ReasonQuota:
 		refusal.Message = exceededQuota.ReplaceAllString(refusal.Message, "") // as the reason says it
+		refusal.Quota, _, _ = strings.Cut(refusal.Message, ",")
 	case preview.ReasonNotAppliable:
 		refusal.Message = orderedErrors(goValue.ReplaceAllString(refusal.Message, "$1"))
 	}

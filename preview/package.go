@@ -81,6 +81,17 @@ type Note struct {
 	Object string `json:"object"`
 	// Text says in one line what was decided and why.
 	Text string `json:"text"`
+	// Pinned is the image that was pinned; absent in notes of other rules, and where the
+	// registry does not say what it exists for.
+	Pinned *PinnedImage `json:"pinned,omitempty"`
+}
+
+// PinnedImage is an image that was resolved to a digest.
+type PinnedImage struct {
+	// Reference is the image reference with its digest.
+	Reference string `json:"reference"`
+	// Platforms lists the platforms (OS/ARCH) that the image exists for.
+	Platforms []string `json:"platforms"`
 }
 
 // Dependency is one requirement of a package, and the package or cluster object

@@ -458,6 +458,8 @@ type Unknown struct {
 	// Reason is why the API server refused the request; empty if it did not refuse one.
 	// What applies a plan branches on it, never on Why.
 	Reason Reason `json:"reason,omitempty"`
+	// Quota is the name of the ResourceQuota that is exceeded; absent for other reasons.
+	Quota string `json:"quota,omitempty"`
 	// Why says why the object could not be read or decided.
 	Why string `json:"why"`
 	// Served is the API version in which the cluster has the object, if that is not the

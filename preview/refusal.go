@@ -36,6 +36,8 @@ type Refusal struct {
 	Reason    Reason
 	Message   string
 	Conflicts []Conflict
+	// Quota is the name of the ResourceQuota that is exceeded, for [ReasonQuota].
+	Quota string
 	// RetryAfter is the wait that the server asks for before another try; 0 if it does
 	// not.
 	RetryAfter time.Duration

@@ -1,8 +1,8 @@
 package preview
 
 import (
-	"slices"
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -235,6 +235,9 @@ type Finding struct {
 	Claim Claim `json:"claim"`
 	// Title says in one line what was found: Claim in words.
 	Title string `json:"title"`
+	// Case is the number of the rule's case that the finding is about, counted from 1; absent
+	// for none, and where it is about several.
+	Case int `json:"case,omitempty"`
 	// Why says what can happen because of it.
 	Why string `json:"why"`
 	// Object is the id of the object that the finding is about.

@@ -310,7 +310,7 @@ func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err
 		return nil
 	}
 	o.Action = preview.ActionUnknown
-	d.refused(o.ID, refusal.Reason, preview.Shorten(refusal.Error(), 500))
+	d.refusedBy(o.ID, refusal)
 	return nil
 }
 

@@ -57,6 +57,13 @@ func (d *recorder) refused(object string, reason preview.Reason, why string) {
 	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Reason: reason, Why: why})
 }
 
+// refusedBy records a refusal of the API server, in its own words.
+func (d *recorder) refusedBy(object string, by *preview.Refusal) {
+	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{
+		Object: object, Reason: by.Reason, Quota: by.Quota, Why: preview.Shorten(by.Error(), 500),
+	})
+}
+
 // Report calls the progress function, if any, with a message.
 func (d *recorder) Report(format string, args ...any) {
 	if d.progress != nil {

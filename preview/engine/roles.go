@@ -127,7 +127,7 @@ func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any
 		return nil, err
 	}
 	if !allowed {
-		to.refused(kindID("ClusterRoleBinding"), preview.ReasonForbidden, access.HeldUnknown+"forbidden")
+		to.refused(access.AllOf("ClusterRoleBinding"), preview.ReasonForbidden, heldUnknown+"forbidden")
 	}
 	list, allowed, err := to.listRBAC(ctx, "RoleBinding")
 	if err != nil {
@@ -173,9 +173,12 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 			why += ", and not those of " + strings.Join(forbidden, ", ")
 		}
 	}
-	to.unknown(kindID("RoleBinding"), access.HeldUnknown+why)
+	to.unknown(access.AllOf("RoleBinding"), heldUnknown+why)
 	return bindings, nil
 }
+
+// heldUnknown begins the words about bindings of the cluster that could not be listed.
+const heldUnknown = "what the cluster already gives the plan's accounts: "
 
 // readHeld records bindings of the cluster, at most maxHeld.
 func (roles) readHeld(to *recorder, held []map[string]any) {
@@ -183,18 +186,12 @@ func (roles) readHeld(to *recorder, held []map[string]any) {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
 	if len(held) > maxHeld {
-		to.unknown(kindID("ClusterRoleBinding"), fmt.Sprintf("what the cluster already gives the plan's accounts: of %d bindings the first %d were read", len(held), maxHeld))
+		to.unknown(access.AllOf("ClusterRoleBinding"), heldUnknown+fmt.Sprintf("of %d bindings the first %d were read", len(held), maxHeld))
 		held = held[:maxHeld]
 	}
 	for _, body := range held {
 		to.AddRead(preview.RefOf(body).ID(), body)
 	}
-}
-
-// kindID returns the id that stands for all objects of a kind in the list of
-// unknowns.
-func kindID(kind string) string {
-	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
 }
 
 // staleReads returns the ids of recorded roles, bindings and namespaces that have

@@ -121,7 +121,7 @@ func (d dryRunner) readTrialRefusal(o *preview.Object, err error) {
 	case refusal.Reason == preview.ReasonNotAppliable && d.schemas.Check(o.Planned) != nil: // the finding says so, with the field
 	case invalid && !strings.Contains(refusal.Message, "amespace"):
 		o.Action = preview.ActionUnknown
-		d.refused(o.ID, refusal.Reason, preview.Shorten(refusal.Error(), 500))
+		d.refusedBy(o.ID, refusal)
 	default:
 		o.Untried = preview.Shorten(refusal.Error(), 300)
 	}

@@ -62,7 +62,9 @@ func newIndex(p *preview.Plan) *index {
 		x.granted[s.Namespace] = append(x.granted[s.Namespace], s.Name)
 	}
 	x.naming.add(x.bodies)
-	x.heldUnknown = slices.ContainsFunc(p.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) })
+	x.heldUnknown = slices.ContainsFunc(p.Unknowns, func(u preview.Unknown) bool {
+		return u.Object == access.AllOf("ClusterRoleBinding") || u.Object == access.AllOf("RoleBinding")
+	})
 	return x
 }
 

@@ -76,7 +76,7 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 		}
 		hit := c.carriedHit(carrier, nil)
 		hit.level, hit.cases = min(m.level, most), m.cases
-		hit.claim = preview.Claim{Subject: preview.IDLabel(carrier.ID), Predicate: "its content " + m.rule.Worded(m.cases).Title}
+		hit.claim = preview.Claim{Subject: preview.IDLabel(carrier.ID), Predicate: "its content " + m.rule.Worded(m.rule.CaseOf(m.cases)).Title}
 		for _, piece := range m.lines {
 			if piece.Object != "" && piece.Object != m.Object {
 				piece = preview.Piece{What: words.Piece(piece)} // of another object in the content

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func TestScopeModifiers(t *testing.T) {
@@ -445,12 +446,12 @@ func TestEvidenceIsBounded(t *testing.T) {
 	for i := range 200 {
 		pieces = append(pieces, preview.Piece{What: strings.Repeat("x", i*100)})
 	}
-	long := preview.EvidenceText(evidence(pieces))
-	if len(long) > len(pieces)*(maxLine+200) {
+	long := preview.EvidenceText(words.SortedEvidence(pieces))
+	if len(long) > len(pieces)*2200 {
 		t.Errorf("%d bytes of evidence", len(long))
 	}
 	pieces[199].What += "y"
-	if preview.EvidenceText(evidence(pieces)) == long {
+	if preview.EvidenceText(words.SortedEvidence(pieces)) == long {
 		t.Error("what is not spelled out does not move the evidence")
 	}
 }

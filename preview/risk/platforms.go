@@ -9,27 +9,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-const runsOn = " runs on "
-
 // PinnedNote returns the note that an image was pinned and for which platforms
-// (OS/ARCH) it exists. Notes are facts of the plan, from which [PinnedPlatforms] reads
-// the platforms again.
+// (OS/ARCH) it exists. Notes are facts of the plan.
 func PinnedNote(pkg, image string, platforms []string) preview.Note {
-	text := image
-	if len(platforms) > 0 {
-		text += runsOn + strings.Join(platforms, ", ")
+	if len(platforms) == 0 {
+		return rules.ImagePinned.Note("package/"+pkg, image)
 	}
-	return rules.ImagePinned.Note("package/"+pkg, text)
+	note := rules.ImagePinned.Note("package/"+pkg, image+" runs on "+strings.Join(platforms, ", "))
+	note.Pinned = &preview.PinnedImage{Reference: image, Platforms: platforms}
+	return note
 }
 
-// PinnedPlatforms returns the platforms of each pinned image of a plan, read from the
-// notes that [PinnedNote] made. An image that is absent has unknown platforms.
+// PinnedPlatforms returns the platforms of each pinned image of a plan. An image that is
+// absent has unknown platforms.
 func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			if image, list, ok := strings.Cut(n.Text, runsOn); ok && n.Rule == rules.ImagePinned.Name {
-				out[image] = strings.Split(list, ", ")
+			if n.Pinned != nil {
+				out[n.Pinned.Reference] = n.Pinned.Platforms
 			}
 		}
 	}

@@ -89,11 +89,25 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
 		c.hit(rules.Unknown, ruleHit{
-			object: u.Object, evidence: rules.Said(u.Why), cases: casesOf(rules.Unknown, rules.Said(cmp.Or(string(u.Reason), u.Why))), severity: preview.NotKnown,
+			object: u.Object, evidence: rules.Said(u.Why), cases: casesOf(rules.Unknown, rules.Said(c.unknownCase(u))), severity: preview.NotKnown,
 		})
 	}
 	c.extra(in.Extra)
 	return c.findings(in), nil
+}
+
+// unknownCase returns what the cases of [rules.Unknown] are for: why the API server refused a
+// request, else the kind of the object.
+func (c *scan) unknownCase(u preview.Unknown) string {
+	o := c.plan.Object(u.Object)
+	switch {
+	case u.Reason == preview.ReasonNotServed && o != nil && o.Planned == nil:
+		return rules.UnreadKind
+	case u.Reason != "":
+		return string(u.Reason)
+	}
+	_, kind, _, _, _ := preview.ParseID(u.Object)
+	return kind
 }
 
 // ruleHit is one match of a rule; matches with the same rule and object are merged into
@@ -189,7 +203,7 @@ func (c *scan) findings(in Input) []preview.Finding {
 	for _, m := range c.found {
 		m.word()
 		if !m.fixed {
-			m.SetEvidence(evidence(m.lines))
+			m.SetEvidence(words.SortedEvidence(m.lines))
 		}
 		if in.Older.has(&m.Finding) {
 			m.AlsoIn = in.Older.Version
@@ -223,42 +237,11 @@ func (m *mergedFinding) word() {
 	if m.rule.Name == "" {
 		return
 	}
-	rule := m.rule.Worded(m.cases)
+	m.Case = m.rule.CaseOf(m.cases)
+	rule := m.rule.Worded(m.Case)
 	m.Why = rule.Why
 	if m.Claim.Predicate == "" {
 		m.Claim.Predicate, m.Claim.Subject = rule.Title, cmp.Or(m.Claim.Subject, preview.IDLabel(m.Object))
 	}
 	m.Title = words.Title(m.Claim)
 }
-
-// evidence returns pieces with their texts, sorted by [preview.ComparePieces] and without
-// duplicates. A text of more than maxLine bytes is cut and its hash is added.
-func evidence(pieces []preview.Piece) []preview.Piece {
-	out := make([]preview.Piece, len(pieces))
-	for i, piece := range pieces {
-		piece.What = preview.MaskText(lineBreaks.Replace(piece.What))
-		if piece.Text = lineBreaks.Replace(words.Piece(piece)); piece.What == "" {
-			piece.Text = preview.MaskText(piece.Text)
-		}
-		out[i] = piece
-	}
-	slices.SortStableFunc(out, preview.ComparePieces)
-	out = slices.CompactFunc(out, func(a, b preview.Piece) bool { return a.Text == b.Text })
-	for i := range out {
-		out[i].What, out[i].Text = cutLine(out[i].What), cutLine(out[i].Text)
-	}
-	return out
-}
-
-func cutLine(line string) string {
-	if len(line) <= maxLine {
-		return line
-	}
-	return strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
-}
-
-// lineBreaks replaces line breaks by the character ␤, so that no text in evidence can
-// begin a line.
-var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤")
-
-const maxLine = 2000

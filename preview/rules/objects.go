@@ -1,5 +1,9 @@
 package rules
 
+// UnreadKind is what a case of [Unknown] is for: an object that is installed, and of whose
+// kind the API server serves no version.
+const UnreadKind = "unread kind"
+
 // The rules about what a plan does to objects, and about objects that cannot be
 // applied.
 var (
@@ -73,8 +77,8 @@ var (
 		Name: "unknown", Level: NotKnown, Title: "could not be read",
 		Why: "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
 		Cases: []Case{
-			{For: "its rules are collected", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
-			{For: "its kind cannot be read", Title: "has a kind of which no version is served", Why: "The CRD is in the cluster, and serves no version: objects of the kind may exist, and can be neither read nor deleted. The record of the release keeps them, and the plan cannot be applied, whatever is accepted.", Reduce: "Serve a version of the CRD again, or delete the CRD, and with it all its objects."},
+			{For: "ClusterRole", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
+			{For: UnreadKind, Title: "has a kind of which no version is served", Why: "The CRD is in the cluster, and serves no version: objects of the kind may exist, and can be neither read nor deleted. The record of the release keeps them, and the plan cannot be applied, whatever is accepted.", Reduce: "Serve a version of the CRD again, or delete the CRD, and with it all its objects."},
 			{For: "kind not served", Title: "needs an API that is not installed", Why: "The cluster has no CRD or API server for this kind, and the plan brings none: the plan cannot be applied, whatever is accepted.", Reduce: "Install first what brings the API, or plan without the object."},
 			{For: "exceeded quota", Title: "exceeds a quota", Why: "The API server refuses the object until the quota has room for it; the apply stops there.", Reduce: "Raise the quota, or free what it counts."},
 			{For: "admission ", Title: "is refused by an admission policy or webhook", Why: "The cluster refuses the object as the plan writes it; the apply stops there unless the policy or webhook allows it by then.", Reduce: "Read what the policy or webhook demands; its name is in the evidence."},

@@ -116,28 +116,28 @@ func (r Rule) WithReason(args ...any) Rule {
 	return r
 }
 
-// Worded returns a copy of the rule with the title and reason of a case, if cases has
-// exactly one index in Cases; otherwise the rule as it is.
-func (r Rule) Worded(cases map[int]bool) Rule {
-	if len(cases) != 1 {
-		return r
-	}
-	for at := range cases {
-		if at >= 0 && at < len(r.Cases) {
-			r.Title, r.Why = cmp.Or(r.Cases[at].Title, r.Title), r.Cases[at].Why
+// CaseOf returns the number of the only case, counted from 1, that a finding is about; 0 if
+// it is about none, or several. cases has the indexes of those that its evidence is about.
+func (r Rule) CaseOf(cases map[int]bool) int {
+	if len(cases) == 1 {
+		for at := range cases {
+			if at >= 0 && at < len(r.Cases) {
+				return at + 1
+			}
 		}
 	}
-	return r
+	return 0
 }
 
-// ReduceWhere returns how to make a finding of the rule less severe, whose reason is why.
-func (r Rule) ReduceWhere(why string) string {
-	for _, of := range r.Cases {
-		if of.Reduce != "" && of.Why == why {
-			return of.Reduce
-		}
+// Worded returns a copy of the rule with title, reason and reduction of a case, counted
+// from 1; the rule as it is for 0 and for a case of another version of the program.
+func (r Rule) Worded(number int) Rule {
+	if number < 1 || number > len(r.Cases) {
+		return r
 	}
-	return r.Reduce
+	of := r.Cases[number-1]
+	r.Title, r.Why, r.Reduce = cmp.Or(of.Title, r.Title), of.Why, cmp.Or(of.Reduce, r.Reduce)
+	return r
 }
 
 // NoteText returns Text formatted with the arguments.

@@ -109,7 +109,7 @@ func TestAFindingOfOneCase(t *testing.T) {
 	r := Rule{Title: "t", Why: "w", Cases: []Case{
 		{For: "a", Title: "at", Why: "aw", Reduce: "ar"}, {For: "b", Title: "bt", Why: "bw"}, {For: "c", Why: "cw"},
 	}, Reduce: "r"}
-	if a, b := r.ReduceWhere("aw"), r.ReduceWhere("bw"); a != "ar" || b != "r" {
+	if a, b := r.Worded(1).Reduce, r.Worded(2).Reduce; a != "ar" || b != "r" {
 		t.Errorf("to reduce: %q for a, %q for b", a, b)
 	}
 	for title, cases := range map[string][]int{"t": nil, "at": {0}, "bt": {1}} {
@@ -117,15 +117,15 @@ func TestAFindingOfOneCase(t *testing.T) {
 		for _, at := range cases {
 			set[at] = true
 		}
-		if got := r.Worded(set); got.Title != title {
+		if got := r.Worded(r.CaseOf(set)); got.Title != title {
 			t.Errorf("cases %v: %s, want %s", cases, got.Title, title)
 		}
 	}
-	if got := r.Worded(map[int]bool{2: true}); got.Title != "t" || got.Why != "cw" {
+	if got := r.Worded(3); got.Title != "t" || got.Why != "cw" {
 		t.Errorf("a case without a title: %s, %s", got.Title, got.Why)
 	}
 	for _, set := range []map[int]bool{{0: true, 1: true}, {-1: true}, {-1: true, 0: true}, {3: true}} {
-		if got := r.Worded(set); got.Title != "t" || got.Why != "w" {
+		if got := r.Worded(r.CaseOf(set)); got.Title != "t" || got.Why != "w" {
 			t.Errorf("cases %v: %s", set, got.Title)
 		}
 	}

@@ -2,6 +2,7 @@ package words
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
 // Highlight returns the line of a highlight.
@@ -20,3 +21,9 @@ func HighlightChange(h preview.Highlight) string {
 	}
 	return " loses " + h.What
 }
+
+// ShortDigests returns a text with the first and last four digits of each digest in it.
+func ShortDigests(text string) string { return longDigest.ReplaceAllString(text, "$1…$2") }
+
+// longDigest matches a digest, of which the first and last four digits are shown.
+var longDigest = lazyregexp.New(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)

@@ -69,6 +69,37 @@ func Evidence(pieces ...preview.Piece) []preview.Piece {
 	return pieces
 }
 
+// SortedEvidence returns pieces with their texts, sorted by [preview.ComparePieces] and without
+// duplicates. What looks like a credential is masked, and of a text of more than maxLine
+// bytes the rest is a hash.
+func SortedEvidence(pieces []preview.Piece) []preview.Piece {
+	out := Evidence(slices.Clone(pieces)...)
+	for i := range out {
+		piece := &out[i]
+		if piece.What != "" {
+			piece.What = preview.MaskText(lineBreaks.Replace(piece.What))
+			piece.Text = lineBreaks.Replace(Piece(*piece))
+		} else {
+			piece.Text = preview.MaskText(piece.Text)
+		}
+	}
+	slices.SortStableFunc(out, preview.ComparePieces)
+	out = slices.CompactFunc(out, func(a, b preview.Piece) bool { return a.Text == b.Text })
+	for i := range out {
+		out[i].What, out[i].Text = cutLine(out[i].What), cutLine(out[i].Text)
+	}
+	return out
+}
+
+const maxLine = 2000
+
+func cutLine(line string) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
+}
+
 // lineBreaks replaces line breaks, so that no text in evidence can begin a line.
 var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤", "\u2028", "␤", "\u2029", "␤")
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -27,8 +26,8 @@ type Comparison struct {
 }
 
 // Compare compares an object as it is with the object as it would be. It returns
-// nil if w is abandoned meanwhile. If a finding was opened, evidence is a line of
-// its evidence, and the comparison opens at the line that this is about.
+// nil if w is abandoned meanwhile. If a finding was opened, evidence is what it saw in the
+// object, and the comparison opens at the line that this is about.
 func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	c := &Comparison{}
 	from, to := o.Compared(AfterBody(o))
@@ -64,8 +63,7 @@ func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	if len(c.Starts) > 0 {
 		c.opensAt = c.Starts[0]
 	}
-	// Evidence names its object, whose words are in many paths.
-	if at := c.LineAbout(strings.ReplaceAll(evidence, o.ID, "")); at >= 0 {
+	if at := c.LineAbout(evidence); at >= 0 {
 		c.opensAt = at
 	}
 	return c
@@ -209,9 +207,6 @@ func parent(path string) string {
 	return ""
 }
 
-// place matches where a right holds, in a text of evidence: no field of the object.
-var place = lazyregexp.New(`\bin namespace \S+`)
-
 // LineAbout returns the index of the line that a text of evidence is about, -1
 // if there is none. That is the field whose name the text has, and whose path
 // shares most words with it; of equal ones, a changed line. If the text names
@@ -222,7 +217,7 @@ func (c *Comparison) LineAbout(evidence string) int {
 		return -1
 	}
 	said := map[string]bool{}
-	for _, word := range pathWords(place.ReplaceAllString(evidence, "")) {
+	for _, word := range pathWords(evidence) {
 		said[word] = true
 	}
 	best, at := 0, -1

@@ -4,7 +4,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"slices"
-	"strings"
 )
 
 // AfterBody returns the object as it would be: the result of the dry run, else what was
@@ -42,7 +41,7 @@ func Exact(o *preview.Object, body map[string]any, evidence string, w *Job) *Com
 	}
 	c := &Comparison{}
 	inParallel(func() { c.after = diff.Fields(text); w.step() }, func() { c.Lines = diff.Lines(text, text); c.pair() })
-	c.opensAt = max(0, c.LineAbout(strings.ReplaceAll(evidence, o.ID, "")))
+	c.opensAt = max(0, c.LineAbout(evidence))
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -152,7 +153,7 @@ func (m *confirmDialog) changeLines(h *factList, most int) {
 		if i == 0 {
 			name = "changes"
 		}
-		text := c.Topic + " " + tabs.ShortDigests(c.Text)
+		text := c.Topic + " " + words.ShortDigests(c.Text)
 		if more := len(list) - most; i == most-1 && more > 0 {
 			rest := fmt.Sprintf("   and %d more in the Summary", more)
 			text = frame.Clip(text, room-len(rest)) + rest

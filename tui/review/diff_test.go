@@ -205,10 +205,10 @@ func TestAFindingAboutARightOpensAtItsRule(t *testing.T) {
 	}
 	o := &preview.Object{ID: "rbac.authorization.k8s.io/Role/app/secrets-reader", Kind: "Role", Action: preview.ActionCreate, Planned: role}
 	for evidence, want := range map[string]string{
-		"ServiceAccount app/op cluster-wide: get, list on secrets":          ".rules[2].resources[1]",
-		"ServiceAccount app/op cluster-wide: delete on secrets":             ".rules[3].verbs[0]",
-		"ServiceAccount app/op cluster-wide: create, watch on configmaps":   ".rules[1].verbs",
-		"ServiceAccount app/op in namespace kube-system: get, list on pods": ".rules[0].resources[0]",
+		"get, list on secrets":        ".rules[2].resources[1]",
+		"delete on secrets":           ".rules[3].verbs[0]",
+		"create, watch on configmaps": ".rules[1].verbs",
+		"get, list on pods":           ".rules[0].resources[0]",
 	} {
 		c := diffview.Exact(o, role, evidence, nil)
 		if at := c.LineAbout(evidence); !strings.HasPrefix(c.Path(at), want) {

@@ -3,11 +3,13 @@ package review
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -86,13 +88,20 @@ func (c *comparison) finish(msg comparedMsg) {
 	}
 }
 
-// evidenceOf returns the evidence of the selected finding, empty if none is selected.
+// evidenceOf returns what the selected finding saw in its object, empty if none is selected.
 func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	if m.tab != tabs.Findings {
 		return ""
 	}
 	if at := m.Checklist.Find(b.selected().ID); at >= 0 {
-		return m.Checklist.Items[at].First().Evidence
+		var seen []string
+		for _, piece := range m.Checklist.Items[at].First().Pieces {
+			if piece.Item != nil {
+				seen = append(seen, piece.Item.Name, piece.Item.Part)
+			}
+			seen = append(seen, words.PieceOf(piece))
+		}
+		return strings.Join(seen, " ")
 	}
 	return ""
 }

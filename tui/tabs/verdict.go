@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
@@ -163,14 +162,14 @@ func (m *summaryTab) changeEntries(list []preview.Highlight) []changeEntry {
 	account := ""
 	for _, h := range list {
 		e := changeEntry{topic: h.Topic, full: h.Topic + " " + h.Text}
-		e.who, e.what = ShortDigests(h.Who), ShortDigests(words.HighlightChange(h))
+		e.who, e.what = words.ShortDigests(h.Who), words.ShortDigests(words.HighlightChange(h))
 		if h.Topic == preview.TopicObjects {
 			e.what = strings.ReplaceAll(e.what, "CustomResourceDefinition", "CRD")
 		}
 		if last := len(out) - 1; last >= 0 && h.Topic == out[last].topic && (h.Topic == preview.TopicObjects || h.Topic == preview.TopicField && e.who == out[last].who) {
 			more := e.what
 			if h.Topic == preview.TopicField {
-				more = ShortDigests(h.What)
+				more = words.ShortDigests(h.What)
 			}
 			out[last].parts = append(out[last].parts, more)
 			out[last].what += "; " + more
@@ -229,12 +228,6 @@ func (e changeEntry) rows(topic string, lines, room int) []Row {
 	}
 	return rows
 }
-
-// ShortDigests returns a text with the first and last four digits of each digest in it.
-func ShortDigests(text string) string { return longDigest.ReplaceAllString(text, "$1…$2") }
-
-// longDigest matches a digest, of which the first and last four digits are shown.
-var longDigest = lazyregexp.New(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)
 
 // rank returns when an entry gets more than one line: 0 for versions, images,
 // permissions and CRDs, 1 for fields, and 2 for the actions on objects, which a

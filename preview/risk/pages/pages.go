@@ -54,7 +54,7 @@ type Index map[string]Page
 // what the finding is about, the rule; empty if there is no page or no way.
 func (b Index) Reduce(f preview.Finding) string {
 	rule, _ := rules.Named(f.Rule)
-	if way := rule.ReduceWhere(f.Why); way != rule.Reduce {
+	if way := rule.Worded(f.Case).Reduce; way != rule.Reduce {
 		return way
 	}
 	if page := b[f.Rule]; page.Reduce != NothingToReduce {
