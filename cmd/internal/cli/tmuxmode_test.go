@@ -79,10 +79,8 @@ func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 			t.Errorf("the refusal does not say what the dry run found:\n%s", screen)
 		}
 		p.keys("R")
-		screen = p.wait("nothing was applied (e")
-		if !strings.Contains(screen, "approve: press a") {
-			t.Errorf("the marks did not stay:\n%s", screen)
-		}
+		p.wait("nothing was applied (e")
+		p.wait("approve: press a") // as the marks stayed
 	}
 	refused()
 	p.keys("q")
