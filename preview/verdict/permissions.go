@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -123,7 +124,7 @@ func permissionRanks(p *preview.Plan) func(preview.Grant) int {
 			if of.severity >= worst {
 				break
 			}
-			if overlaps(of.grant, g) {
+			if access.Overlap(*of.grant, g) {
 				return of.severity
 			}
 		}
@@ -140,13 +141,6 @@ func worstOf(names []string) int {
 		}
 	}
 	return worst
-}
-
-func overlaps(a *preview.Grant, b preview.Grant) bool {
-	share := func(a, b []string) bool {
-		return slices.ContainsFunc(a, func(s string) bool { return s == "*" || slices.Contains(b, s) })
-	}
-	return share(a.Verbs, b.Verbs) && (share(a.APIGroups, b.APIGroups) && share(a.Resources, b.Resources) || share(a.NonResourceURLs, b.NonResourceURLs))
 }
 
 // permission returns the entry in words like kubectl's: verbs on resources, and where.

@@ -337,7 +337,7 @@ func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	}
 	first := true
 	for i, rule := range access.Rules(body) {
-		if !slices.ContainsFunc(group.Of, func(at int) bool { return overlaps(rule, m.Plan.Access.Grants[at]) }) {
+		if !slices.ContainsFunc(group.Of, func(at int) bool { return access.Overlap(rule, m.Plan.Access.Grants[at]) }) {
 			continue
 		}
 		if first {
@@ -356,20 +356,6 @@ func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 		}
 		b.Text(theme.Plain, "   ", fmt.Sprintf("rule %d: %s", i+1, strings.Join(parts, "; ")))
 	}
-}
-
-// overlaps reports whether an RBAC rule gives a part of what a grant permits.
-func overlaps(rule, g preview.Grant) bool {
-	share := func(a, b []string) bool {
-		return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
-	}
-	if !share(rule.Verbs, g.Verbs) {
-		return false
-	}
-	if len(g.NonResourceURLs) > 0 {
-		return share(rule.NonResourceURLs, g.NonResourceURLs)
-	}
-	return share(rule.APIGroups, g.APIGroups) && share(rule.Resources, g.Resources) && slices.Equal(rule.ResourceNames, g.ResourceNames)
 }
 
 // escalationDoc appends an escalation path, step by step.
