@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Overlap reports whether two grants permit some request both, whoever they are given to
-// and wherever they hold. "*" stands for every verb, API group, resource or URL, and no
+// Overlap reports whether two grants permit some request both; subjects and scopes are not
+// compared. "*" stands for every verb, API group, resource or URL, and no
 // names for every name (RBAC rules of rbac.authorization.k8s.io/v1).
 func Overlap(a, b preview.Grant) bool {
 	if !share(a.Verbs, b.Verbs) {
