@@ -34,7 +34,7 @@ type Applier struct {
 func Limits() []Limit {
 	return []Limit{
 		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
-		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController, LimitOption,
 	}
 }
 
@@ -95,7 +95,10 @@ const (
 	// LimitNoController is that the kind which the controller follows is not served, of the API
 	// group Detail, so that nothing is applied before the tool is installed.
 	LimitNoController Limit = "no-controller"
-	LimitOtherOwner   Limit = "other-owner" // Object has marks of Detail, another tool, and is written all the same
+	// LimitOption is that Detail, an option or step of the tool, changes what it writes in a way
+	// that is not planned.
+	LimitOption     Limit = "option-not-planned"
+	LimitOtherOwner Limit = "other-owner" // Object has marks of Detail, another tool, and is written all the same
 )
 
 // The tools that appliers are of; ApplierSelf is this program, which is none.

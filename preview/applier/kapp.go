@@ -14,6 +14,8 @@ import (
 	yaml "gopkg.in/yaml.v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // AppGroup is the API group of kapp-controller.
@@ -166,6 +168,10 @@ func (k *Kapp) controller(ctx context.Context, cluster Cluster, asked Controlled
 			return unlessAnswered(r.Err)
 		}
 		asked.Body = r.Body
+	} else if version, err := cluster.ServedVersion(ctx, AppGroup, "App"); err != nil {
+		return err
+	} else if version == "" {
+		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNoController, Detail: AppGroup})
 	}
 	k.about.Controller, k.about.Object = kappController, asked.Ref.ID()
 	for _, field := range []string{"paused", "canceled"} {
@@ -173,8 +179,37 @@ func (k *Kapp) controller(ctx context.Context, cluster Cluster, asked Controlled
 			addLimit(&k.about, preview.ApplierLimit{What: preview.LimitSuspended})
 		}
 	}
+	k.unplanned(preview.Map(asked.Body, "spec"))
 	return nil
 }
+
+// unplanned adds as limits what an App says that changes what kapp writes and is not planned:
+// options of kapp but those by which it waits, logs and shows differences, and kbld, which
+// annotates objects with where their images are from.
+func (k *Kapp) unplanned(spec map[string]any) {
+	for _, template := range preview.Maps(spec, "template") {
+		if _, runs := template["kbld"]; runs {
+			addLimit(&k.about, preview.ApplierLimit{What: preview.LimitOption, Detail: "kbld"})
+		}
+	}
+	for _, deploy := range preview.Maps(spec, "deploy") {
+		for _, option := range preview.Texts(preview.Map(deploy, "kapp")["rawOptions"]) {
+			name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+			if !kappShows.MatchString(name) {
+				addLimit(&k.about, preview.ApplierLimit{What: preview.LimitOption, Detail: textsafe.Clip(option, maxOption)})
+			}
+		}
+	}
+}
+
+// maxOption is how many cells of an option are shown.
+const maxOption = 80
+
+// kappShows are options of kapp deploy that change nothing of what it writes (carvel-dev/kapp-controller
+// v0.54.0, pkg/deploy/kapp_restrict.go has those that an App may have).
+var kappShows = lazyregexp.New(`^(column|debug|json|tty|kube-api-qps|kube-api-burst|logs|logs-all|app-changes-max-to-keep|` +
+	`diff-(changes|context|line-numbers|mask|summary|anchored)|apply-(check-interval|concurrency|timeout)|` +
+	`wait(-check-interval|-concurrency|-ignored|-timeout)?|exit-early-on-(apply|wait)-error|existing-non-labeled-resources-check-concurrency)$`)
 
 // members returns the live objects that kapp applied for the app: those with its label that say
 // that they are themselves, and no copies that a controller made with the label.

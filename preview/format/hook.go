@@ -2,6 +2,7 @@ package format
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -41,6 +42,16 @@ func (o *Output) DropHooks() {
 		o.Notes = append(o.Notes, rules.HookNotRun.Note(preview.RefOf(object.Body).ID(), "it is a hook, which the request leaves out; it is not installed"))
 	}
 	o.Objects = kept
+}
+
+// PlainHooks makes the hooks objects like all others, because who asks for them applies what
+// Helm's templates make.
+func (o *Output) PlainHooks() {
+	for i := range o.Objects {
+		o.Objects[i].Hook = nil
+	}
+	o.Objects, o.Hooks = append(o.Objects, o.Hooks...), nil
+	o.Notes = slices.DeleteFunc(o.Notes, func(n preview.Note) bool { return n.Rule == rules.HookNotRun.Name || n.Rule == rules.HookKept.Name })
 }
 
 // MoveTo sets the namespace of the objects that name another.

@@ -65,6 +65,8 @@ type Request struct {
 	ChartDigest bool
 	// NoHooks says that hooks of a chart are left out.
 	NoHooks bool
+	// PlainHooks says that hooks of a chart are objects like all others.
+	PlainHooks bool
 	// Rendering is what is done with what the content renders to.
 	Rendering
 	// OneNamespace says that objects which name another namespace go to the release's.

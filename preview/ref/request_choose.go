@@ -51,6 +51,9 @@ func requestKinds() []requestKind {
 		{"argoproj.io", "Application", []string{"v1alpha1"}, ignoredInApplication(), (*reader).application, map[string]string{
 			"version": "the source's targetRevision", "values": "the source's helm.values", "set": "the source's helm.values", "path": "the source's path",
 		}},
+		{appGroup, "App", []string{"v1alpha1"}, ignoredInApp(), (*reader).app, map[string]string{
+			"version": "what it fetches", "values": "valuesFrom of its helmTemplate", "set": "valuesFrom of its helmTemplate", "path": "the paths of its template",
+		}},
 		{imgpkgGroup, "BundleLock", []string{"v1alpha1"}, nil, (*reader).bundleLock, map[string]string{"version": "bundle.image"}},
 		{pipecd.Group, "KubernetesApp", []string{pipecd.Version}, nil, (*reader).pipecdApplication, nil},
 		{pipecd.Group, "Application", []string{pipecd.Version}, nil, (*reader).pipecdApplication, nil},

@@ -84,6 +84,9 @@ spec: {url: "https://git.example.com/a/b"}
 		"Application of a chart":            application("    repoURL: https://charts.example.com\n    chart: web\n    targetRevision: 1.x\n"),
 		"Application of a repository":       application("    repoURL: git@git.example.com:a/b.git\n    path: deploy\n    kustomize: {images: ['web=registry.example.com/web:2']}\n"),
 		"app.pipecd.yaml of a chart in git": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n  input:\n    helmChart:\n      gitRemote: git@git.example.com:a/b.git\n      ref: v1 # the tag\n      path: web\n",
+		"App of a bundle":                   appOf("  fetch:\n  - imgpkgBundle:\n      image: registry.example.com/a:v1\n  - git:\n      url: https://git.example.com/a/b\n      ref: main\n  template: [{ytt: {}}]\n"),
+		"App of a chart":                    appOf("  fetch:\n  - helmChart:\n      name: web\n      version: 1.x\n      repository: {url: https://charts.example.com}\n  template: [{helmTemplate: {}}]\n"),
+		"App of an archive":                 appOf("  fetch:\n  - http:\n      url: https://example.com/x.tgz\n  template: [{ytt: {}}]\n"),
 		"Application without revision":      application("    repoURL: https://git.example.com/a/b\n    path: deploy\n"),
 	}
 }
@@ -138,7 +141,7 @@ func checkPinned(t *testing.T, r, again *Request) {
 	}
 	same := func(r *Request) Request {
 		c := *r
-		c.text, c.pin, c.objects, c.Sources, c.Package, c.ContentDigest, c.Sections = nil, nil, nil, nil, nil, "", nil
+		c.text, c.pin, c.objects, c.Sources, c.Package, c.ContentDigest, c.Sections, c.Select = nil, nil, nil, nil, nil, "", nil, nil
 		return c
 	}
 	if a, b := same(r), same(again); !reflect.DeepEqual(a, b) {

@@ -95,6 +95,7 @@ var limitTexts = map[preview.Limit]string{
 	preview.LimitIgnored:      "Fields are left as they are",
 	preview.LimitOverwrites:   "What another manager changed is overwritten",
 	preview.LimitNoController: "Nothing is applied before its controller is installed: its kinds are not served",
+	preview.LimitOption:       "An option or step of the tool is not planned, and what it changes is not shown",
 	preview.LimitNotRead:      "Part of what the tool applies could not be read",
 }
 

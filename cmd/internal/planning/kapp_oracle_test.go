@@ -1,6 +1,7 @@
 package planning_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -187,5 +188,75 @@ func TestClusterKappOnDriftedObjects(t *testing.T) {
 			}
 			w.appliesNothing(w.preview(second, preview.ReadDryRun))
 		})
+	}
+}
+
+// kappApp is an App of kapp-controller that has the files of a set.
+func (w kappWorld) app(bodies []map[string]any, deploy string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(w.write(bodies))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	app := map[string]any{
+		"apiVersion": "kappctrl.k14s.io/v1alpha1", "kind": "App", "metadata": map[string]any{"name": "web", "namespace": w.namespace},
+		"spec": map[string]any{
+			"fetch":    []any{map[string]any{"inline": map[string]any{"paths": map[string]any{"config/all.yml": string(data)}}}},
+			"template": []any{map[string]any{"ytt": map[string]any{"paths": []any{"config"}}}},
+			"deploy":   []any{map[string]any{"kapp": map[string]any{"rawOptions": []any{"--wait=false", deploy}}}},
+		},
+	}
+	text, err := json.Marshal(app)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return filepath.Join(files(w.t, map[string]string{"app.yaml": string(text)}), "app.yaml")
+}
+
+func (w kappWorld) previewApp(file string) *preview.Plan {
+	w.t.Helper()
+	p := w.planner(preview.ReadDryRun)
+	request, err := p.ReadRequest(w.t.Context(), file, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	plan, err := p.Plan(w.t.Context(), request, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return plan
+}
+
+// An App is planned as kapp-controller runs kapp for it, whether or not it was deployed before.
+func TestClusterAppsAreDeployedAsPreviewed(t *testing.T) {
+	sandboxtest.Start(t)
+	w := newKappWorld(t, "kapp-app")
+	set := writtenSets(t, "drift")[0]
+	for i, bodies := range [][]map[string]any{set.v1, set.v2} {
+		plan := w.previewApp(w.app(bodies, "--diff-changes=true"))
+		by := plan.AppliedBy
+		if by == nil || by.Tool != preview.ApplierKapp || by.Controller != "kapp-controller" || by.Object != "kappctrl.k14s.io/App/kapp-app/web" {
+			t.Fatalf("applied by %+v", by)
+		}
+		if len(by.Limits) != 1 || by.Limits[0].What != preview.LimitNoController {
+			t.Errorf("limits %+v", by.Limits)
+		}
+		if installed := by.State == "succeeded"; installed != (i == 1) {
+			t.Errorf("version %d: %+v", i+1, by)
+		}
+		out, err := exec.CommandContext(t.Context(), w.program, "deploy", "--app", "web.app", "-n", w.namespace, "--kubeconfig", w.box.Kubeconfig(),
+			"-f", w.write(bodies), "--yes", "--wait=false").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		w.unsummed(plan)
+		if i == 1 { // what it creates has a label that kapp chooses
+			w.compare(plan)
+		}
+		w.appliesNothing(w.previewApp(w.app(bodies, "--diff-changes=true")))
+	}
+	by := w.previewApp(w.app(set.v1, "--labels=a=b")).AppliedBy
+	if len(by.Limits) != 2 || by.Limits[1] != (preview.ApplierLimit{What: preview.LimitOption, Detail: "--labels=a=b"}) {
+		t.Errorf("limits %+v", by.Limits)
 	}
 }

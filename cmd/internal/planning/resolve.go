@@ -166,6 +166,7 @@ type Resolution struct {
 	argo         bool             // an Application of Argo CD asks for it, whose hooks run
 	oneNamespace bool             // that of the release, also for objects that name another
 	noHooks      bool             // hooks are left out
+	plainHooks   bool             // hooks are objects like all others
 	pin          bool             // --pin-images, or pinImages of a request
 	named        string           // the release, on the command line; may be empty
 	section      *preview.Section // of a request, which info.Package is then the name of
@@ -210,7 +211,7 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	if out.file = want.File; want.File != nil {
 		out.rendering = want.File.Rendering
 		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
-		out.oneNamespace, out.noHooks = want.File.OneNamespace, want.File.NoHooks
+		out.oneNamespace, out.noHooks, out.plainHooks = want.File.OneNamespace, want.File.NoHooks, want.File.PlainHooks
 		out.request.FileRequest, out.request.Beside = want.File.chosen(), want.File.beside
 		for _, n := range want.File.Notes {
 			out.note(n.Rule, n.Text)
@@ -335,6 +336,9 @@ func (r *Resolver) render(ctx context.Context, found *Resolution, release previe
 	}
 	if found.noHooks {
 		output.DropHooks()
+	}
+	if found.plainHooks {
+		output.PlainHooks()
 	}
 	if err := found.postRender(ctx, input, output); err != nil {
 		return nil, err
