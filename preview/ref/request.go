@@ -247,6 +247,12 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 		if err == nil && body != nil {
 			return body
 		}
+		if preview.ReasonOf(err) == preview.ReasonNotServed {
+			err = nil // it exists in no other version either, unless that has it
+		}
+		if err != nil {
+			break
+		}
 	}
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonForbidden:
@@ -254,9 +260,29 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 	case err != nil:
 		r.fail("reading %s, which it refers to: %w", shown, err)
 	default:
-		r.fail("it refers to %s, which is neither in the file nor in the cluster", shown)
+		r.fail("%w", &MissingError{Asked: r.asked.Ref, Ref: preview.Ref{APIVersion: strings.TrimPrefix(group+"/"+versions[0], "/"), Kind: kind, Namespace: namespace, Name: name}})
 	}
 	return nil
+}
+
+// MissingError is that Ref, to which the request Asked refers, is neither in the file nor in
+// the cluster, so that the controller of the request applies nothing.
+type MissingError struct{ Asked, Ref preview.Ref }
+
+func (m *MissingError) Error() string {
+	return "it refers to " + m.object() + ", which is neither in the file nor in the cluster"
+}
+
+func (m *MissingError) object() string { return (&document{Ref: m.Ref}).String() }
+
+// Outcome says what the controller does, and what to do about it.
+func (m *MissingError) Outcome() (what, next string) {
+	who := "its controller"
+	if strings.HasSuffix(m.Asked.Group(), ".toolkit.fluxcd.io") {
+		who = "Flux"
+	}
+	return fmt.Sprintf("%s refers to %s, which is neither in the file nor in the cluster, and %s would apply nothing", &document{Ref: m.Asked}, m.object(), who),
+		"create it, or correct the reference"
 }
 
 // inFile returns the document of the request file that has this kind and name, nil if

@@ -3,6 +3,7 @@ package ref
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -347,6 +348,34 @@ func TestValuesComeFromObjectsOfTheRequestsNamespace(t *testing.T) {
 	if _, err := ReadRequest(context.Background(), []byte(text), more); err == nil || !strings.Contains(err.Error(), "Secret apps/keys, which is neither in the file nor in the cluster") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// What exists nowhere is that, also where the cluster serves an older version of its kind, or none.
+func TestASourceThatExistsNowhereIsMissing(t *testing.T) {
+	text := strings.Split(helmRelease, "---\n")[1]
+	notServed := &preview.Refusal{Reason: preview.ReasonNotServed, Message: "kind not served"}
+	for name, answers := range map[string]map[string]error{
+		"none": {}, "an older version is not served": {"v1beta2": notServed}, "nothing is served": {"v1": notServed, "v1beta2": notServed},
+	} {
+		_, err := ReadRequest(t.Context(), []byte(text), refusing(answers))
+		var missing *MissingError
+		if !errors.As(err, &missing) || missing.Ref.Kind != "HelmRepository" || missing.Ref.Namespace != "apps" || missing.Asked.Kind != "HelmRelease" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var missing *MissingError
+	broken := refusing{"v1": errors.New("connection refused"), "v1beta2": notServed}
+	if _, err := ReadRequest(t.Context(), []byte(text), broken); errors.As(err, &missing) || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("what cannot be read is %v", err)
+	}
+}
+
+// refusing has no object, and answers for versions with errors.
+type refusing map[string]error
+
+func (r refusing) Get(_ context.Context, ref preview.Ref) (map[string]any, error) {
+	_, version, _ := strings.Cut(ref.APIVersion, "/")
+	return nil, r[version]
 }
 
 func TestVariablesOfAKustomizationComeFromItAndFromObjects(t *testing.T) {

@@ -67,7 +67,11 @@ func (p *Planner) ReadRequests(ctx context.Context, path, name string) ([]PlanRe
 		more = targetCluster{p}
 	}
 	requests, err := ref.ReadRequests(ctx, text.Data, more, name)
+	var missing *ref.MissingError
 	switch {
+	case errors.As(err, &missing):
+		what, next := missing.Outcome()
+		return nil, Refuse("request file "+path+": "+what, next+requestfile.Advice(path))
 	case errors.Is(err, ref.ErrNoRequest):
 		return nil, fmt.Errorf("request file %s: %w", path, err)
 	case err != nil:
