@@ -2,6 +2,8 @@ package ref
 
 import (
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -36,16 +38,59 @@ func (r *reader) application(f *strictReader) {
 	r.argoSources(several)
 }
 
-// argoSources reads the sources of an Application that has several: one with the
-// content, and others with a name, whose files the first refers to as $NAME/PATH.
+// argoSources reads the sources of an Application that has several: those with content, and
+// others with a name, whose files the first refer to as $NAME/PATH. Where several have content,
+// each is a section.
 func (r *reader) argoSources(v field) {
-	var content []field
-	for i, item := range v.Items() {
+	items := v.Items()
+	var content []int
+	for i, item := range items {
+		if item.At("ref").Text() == "" {
+			content = append(content, i)
+		}
+	}
+	switch {
+	case len(content) == 0 || len(content) > maxSections:
+		v.Fail("%d sources with content; at least one and at most %d are read", len(content), maxSections)
+	case len(content) == 1:
+		r.argoContent(items[content[0]], "spec", "sources", content[0])
+		r.argoReferred(items)
+	default:
+		for _, i := range content {
+			r.argoSection(items, i)
+		}
+		r.pin = r.pinSections
+	}
+}
+
+// argoSection adds one source with content as a section, with the sources that have files
+// for it.
+func (r *reader) argoSection(items []field, i int) {
+	name := items[i].At("name").Text()
+	if !isLabel(name) {
+		name = "source-" + strconv.Itoa(i+1)
+	}
+	s := Section{Name: name, Request: &Request{home: r.home, Release: r.Release, ArgoHooks: true}}
+	s.Object = r.Object + ", source " + s.Name
+	below := *r
+	below.Request = s.Request
+	below.argoContent(items[i], "spec", "sources", i)
+	if s.Release != r.Release {
+		items[i].At("helm.releaseName").Fail("of several sources with content none is rendered for a release of another name than the Application's")
+	}
+	below.argoReferred(items)
+	if slices.ContainsFunc(r.Sections, func(other Section) bool { return other.Name == s.Name }) {
+		items[i].At("name").Fail("there are two sources %s; each has a name of its own", s.Name)
+	}
+	r.Sections = append(r.Sections, s)
+}
+
+// argoReferred adds the sources that others refer to.
+func (r *reader) argoReferred(items []field) {
+	for i, item := range items {
 		name := item.At("ref").Text()
 		switch {
 		case name == "":
-			content = append(content, item)
-			r.argoContent(item, "spec", "sources", i)
 			continue
 		case item.At("path").Text() != "" || item.At("chart").Text() != "" || !isLabel(name):
 			item.At("ref").Fail("a source is either content or files that others refer to")
@@ -54,9 +99,6 @@ func (r *reader) argoSources(v field) {
 		s := r.remote(item.At("repoURL"), gitText(item.At("repoURL"), item.At("repoURL").Need(), "", argoRevision(item)))
 		s.Destination = path.Join(referredDir, name)
 		r.pinEach(func(p Pinned, at int) edit { return r.set(p.commit(at), "spec", "sources", i, "targetRevision") })
-	}
-	if len(content) != 1 {
-		v.Fail("%d sources with content; one is supported, and any number that it refers to with ref", len(content))
 	}
 }
 

@@ -87,6 +87,7 @@ spec: {url: "https://git.example.com/a/b"}
 		"App of a bundle":                   appOf("  fetch:\n  - imgpkgBundle:\n      image: registry.example.com/a:v1\n  - git:\n      url: https://git.example.com/a/b\n      ref: main\n  template: [{ytt: {}}]\n"),
 		"App of a chart":                    appOf("  fetch:\n  - helmChart:\n      name: web\n      version: 1.x\n      repository: {url: https://charts.example.com}\n  template: [{helmTemplate: {}}]\n"),
 		"App of an archive":                 appOf("  fetch:\n  - http:\n      url: https://example.com/x.tgz\n  template: [{ytt: {}}]\n"),
+		"Application of several sources":    strings.Replace(application(""), "  source:\n", "  sources:\n  - repoURL: https://git.example.com/a/b\n    targetRevision: main\n    path: deploy\n  - repoURL: https://charts.example.com\n    chart: web\n    targetRevision: 1.x\n    helm: {valueFiles: [$v/a.yaml]}\n  - repoURL: https://git.example.com/a/v\n    ref: v\n", 1),
 		"Application without revision":      application("    repoURL: https://git.example.com/a/b\n    path: deploy\n"),
 	}
 }

@@ -801,3 +801,45 @@ func TestClusterApplicationOfAFileIsPlannedAsArgoCDSyncsIt(t *testing.T) {
 		t.Errorf("it makes %q", made)
 	}
 }
+
+// Of an Application with several sources of content Argo CD applies the objects of all, and of an
+// object that two have, the last.
+func TestClusterApplicationWithSeveralSourcesIsOnePlan(t *testing.T) {
+	w := newAppliedWorld(t, "argoseveral")
+	registry := sourcetest.Plain(t)
+	configMap := func(name, value string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {a: '" + value + "'}\n---\n"
+	}
+	push(t, registry, "one:v1", tree("all.yaml", configMap("first", "1")+configMap("shared", "1")))
+	push(t, registry, "two:v1", tree("all.yaml", configMap("shared", "2")+configMap("second", "2")))
+	source := func(name string) string {
+		return "{repoURL: 'oci://" + registry.Host + "/" + name + "', targetRevision: v1, path: '.'}"
+	}
+	file := filepath.Join(files(t, map[string]string{"app.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n" +
+		"spec: {project: default, sources: [" + source("one") + ", " + source("two") + "], destination: {namespace: argoseveral, server: 'https://kubernetes.default.svc'}," +
+		" syncPolicy: {syncOptions: [ServerSideApply=true]}}\n"}), "app.yaml")
+	p := w.planner(preview.ReadDryRun)
+	p.Source.PlainHTTP = true
+	asked, err := p.ReadRequest(t.Context(), file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(t.Context(), asked, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD || by.Object != "argoproj.io/Application/argocd/web" {
+		t.Fatalf("applied by %+v", by)
+	}
+	var made []string
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		mark := preview.String(o.Planned, "metadata", "annotations", "argocd.argoproj.io/tracking-id")
+		made = append(made, fmt.Sprintf("%s %s %s %s", o.Action, o.Name, preview.String(o.ResultBody, "data", "a"), mark))
+	}
+	slices.Sort(made)
+	want := []string{"create first 1 web:/ConfigMap:argoseveral/first", "create second 2 web:/ConfigMap:argoseveral/second", "create shared 2 web:/ConfigMap:argoseveral/shared"}
+	if !slices.Equal(made, want) {
+		t.Errorf("the plan makes %q, want %q", made, want)
+	}
+}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/applier"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -96,9 +98,17 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err != nil {
 		return nil, err
 	}
-	contents, err := r.seal(ctx, packages, release, func(pkg *Resolution) bool {
+	outputs, err := r.renderAll(ctx, packages, release, func(pkg *Resolution) bool {
 		return pkg.section != nil && installedSection(installed, pkg.info.Package, pkg.section.Package) != nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	by, live, err := p.argoOfSections(ctx, want, packages, outputs, release, stored)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := sealAll(packages, outputs, release)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +117,62 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err := want.start.finishWithout(contents, &opts); err != nil {
 		return nil, err
 	}
-	opts.Installed.Base.Unvouched = want.start.unvouchedDecisions(stored)
+	if by == nil {
+		opts.Installed.Base.Unvouched = want.start.unvouchedDecisions(stored)
+	}
+	setApplier(by, &opts)
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}
-	return p.planOnRecord(ctx, contents, stored, opts, nil)
+	return p.planOnRecord(ctx, contents, stored, opts, live)
+}
+
+// argoOfSections returns Argo CD for an Application with several sources of content, nil where
+// this program applies them; and what it read of their objects. Of an object that several
+// sources have, Argo CD applies the last (argo-cd v3.2.1, controller/state.go).
+func (p *Planner) argoOfSections(
+	ctx context.Context, want PlanRequest, packages []*Resolution, outputs []*format.Output, release preview.Release, stored *record.Record,
+) (*applier.Found, []preview.ReadResult, error) {
+	asked, app := want.File.Asked()
+	if asked.Group() != applier.ArgoGroup || !p.asOwner(stored) {
+		return nil, nil, nil
+	}
+	var all format.Output
+	for _, output := range outputs {
+		all.Objects = append(all.Objects, output.Objects...)
+	}
+	key := func(o applier.Rendered) string {
+		return o.Ref.Group() + "/" + o.Ref.Kind + "/" + o.Ref.Namespace + "/" + o.Ref.Name
+	}
+	last := map[string]int{}
+	objects := renderedObjects(&all, release)
+	for _, o := range objects {
+		last[key(o)] = o.Index
+	}
+	before := 0
+	for _, output := range outputs {
+		kept := make([]format.RenderedObject, 0, len(output.Objects))
+		for i, o := range output.Objects {
+			if of := objects[before+i]; of.Ref.Name == "" || last[key(of)] == of.Index {
+				kept = append(kept, o)
+			}
+		}
+		before += len(output.Objects)
+		output.Objects = kept
+	}
+	objects = slices.DeleteFunc(objects, func(o applier.Rendered) bool { return o.Ref.Name != "" && last[key(o)] != o.Index })
+	live := p.readRendered(ctx, objects)
+	by, err := applier.FindArgoCD(ctx, p.cluster, app, release, objects)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, pkg := range packages {
+		pkg.appliedBy(by)
+	}
+	for _, body := range by.Besides {
+		outputs[0].Objects = append(outputs[0].Objects, format.RenderedObject{Body: body})
+	}
+	return by, live, nil
 }
 
 // findSections resolves each section to content. Packages from a catalog follow
