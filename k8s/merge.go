@@ -124,7 +124,7 @@ func asStored(live, body map[string]any, item preview.DryRun) (map[string]any, e
 func keepLastApplied(live, body map[string]any, item preview.DryRun) error {
 	annotations := preview.Map(live, "metadata", "annotations")
 	text, ok := annotations[preview.LastApplied].(string)
-	if !ok || !item.KeepsLastApplied {
+	if !ok || item.Takes == nil || !item.Takes.KeepsLastApplied {
 		return nil
 	}
 	if managerOf(item) == "kubectl" {

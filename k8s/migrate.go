@@ -11,17 +11,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// tryMigrated returns what a server-side apply makes of an object after the tool has
+// tryAgain returns what a server-side apply makes of an object after the tool has
 // migrated fields (csaupgrade): the apply is sent again then, and removes those that it
 // lacks. A dry run stores no migrated managers, so that the second apply is merged here and
 // tried as an update, by which the API server sets defaults.
-func (c *Client) tryMigrated(ctx context.Context, many *Client, res resource, item preview.DryRun, first map[string]any) (map[string]any, error) {
+func (c *Client) tryAgain(ctx context.Context, many *Client, res resource, item preview.DryRun, first map[string]any) (map[string]any, error) {
 	migrated, err := migrate(first, item)
 	if err != nil {
 		return nil, err
 	}
 	again := item
-	again.Migrates, again.Force = nil, true // what conflicts is answered already
+	again.Force = true // what conflicts is answered already
+	again.Takes = &preview.FieldTaking{KeepsLastApplied: item.Takes.KeepsLastApplied}
 	result := c.Merge(ctx, migrated, again)
 	if result.Err != nil {
 		return nil, result.Err
@@ -39,11 +40,11 @@ func (c *Client) tryMigrated(ctx context.Context, many *Client, res resource, it
 // migrate returns a copy of a live object whose fields of the migrated managers are those
 // of the tool's own.
 func migrate(live map[string]any, item preview.DryRun) (map[string]any, error) {
-	if len(item.Migrates) == 0 {
+	if !item.Takes.Again() {
 		return live, nil
 	}
 	object := &unstructured.Unstructured{Object: preview.CloneBody(live)}
-	if err := csaupgrade.UpgradeManagedFields(object, sets.New(item.Migrates...), managerOf(item)); err != nil {
+	if err := csaupgrade.UpgradeManagedFields(object, sets.New(item.Takes.Updated...), managerOf(item)); err != nil {
 		return nil, err
 	}
 	return object.Object, nil

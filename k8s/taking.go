@@ -31,7 +31,7 @@ func (c *Client) taken(ctx context.Context, item preview.DryRun) (preview.DryRun
 // takeFields returns the live object of a dry run after the tool took the fields of other
 // managers, as fluxcd/pkg/ssa v0.76.2 does (patch.go), and whether it takes any.
 func takeFields(item preview.DryRun) (live map[string]any, changed bool, err error) {
-	if item.Takes == nil {
+	if item.Takes == nil || item.Takes.Live == nil {
 		return nil, false, nil
 	}
 	live = preview.CloneBody(item.Takes.Live)
@@ -87,7 +87,11 @@ func takesEntry(t *preview.FieldTaking, entry map[string]any) bool {
 	if preview.String(entry, "operation") == "Apply" {
 		managers = t.Applied
 	}
-	return slices.ContainsFunc(managers, func(prefix string) bool { return strings.HasPrefix(preview.String(entry, "manager"), prefix) })
+	is := preview.String(entry, "manager")
+	return slices.ContainsFunc(managers, func(name string) bool {
+		prefix, all := strings.CutSuffix(name, "*")
+		return is == name || all && strings.HasPrefix(is, prefix)
+	})
 }
 
 // asTyped returns an object as the Go type of its kind writes it, if it is built in and fits.

@@ -25,8 +25,8 @@ func (c *Client) try(ctx context.Context, many *Client, res resource, item previ
 		out.Body, out.Warnings, err = many.sendBody(ctx, r)
 		return err
 	})
-	if out.Err == nil && len(item.Migrates) > 0 {
-		out.Body, out.Err = c.tryMigrated(ctx, many, res, item, out.Body)
+	if out.Err == nil && item.Takes.Again() {
+		out.Body, out.Err = c.tryAgain(ctx, many, res, item, out.Body)
 	}
 	if out.Err == nil && item.Then != nil {
 		item.Then(out.Body)

@@ -22,16 +22,11 @@ type DryRun struct {
 	Manager              string
 	Method               WriteMethod `json:",omitempty"`
 	ThreeWay             *ThreeWay   `json:",omitempty"`
-	// Takes is set for a tool that, before a server-side apply, makes fields of other
-	// managers its own, so that those which it does not send are removed.
+	// Takes is set for a tool that makes fields of other managers its own with a server-side
+	// apply, so that those which it does not send are removed.
 	Takes *FieldTaking `json:",omitempty"`
 	// Strict is set for a tool that has unknown fields refused.
 	Strict bool `json:",omitempty"`
-	// Migrates are the managers whose fields, set by updates, a tool gives to its own manager
-	// with a server-side apply: those that Body lacks are removed then. KeepsLastApplied is
-	// set if not [LastApplied] is.
-	Migrates         []string `json:",omitempty"`
-	KeepsLastApplied bool     `json:",omitempty"`
 	// Then is called with the result, and adds what a tool writes with a second request; nil
 	// if it sends one.
 	Then func(result map[string]any) `json:"-"`
@@ -39,17 +34,25 @@ type DryRun struct {
 	Refused *Refusal `json:"-"`
 }
 
-// FieldTaking is what a tool takes of a live object: the fields of managers by the
-// beginning of their name, which wrote by Apply or Update, and annotations and labels that
-// it removes.
+// FieldTaking is what a tool takes of a live object: the fields of managers, which wrote by
+// Apply or Update, and annotations and labels that it removes. The name of a manager may end
+// with * for all that begin like it.
 type FieldTaking struct {
+	// Live is the live object of a tool that takes them before it applies. It is nil for one
+	// that takes them of what its apply made, by exact names of those that wrote by Update, and
+	// applies again.
 	Live map[string]any
 	// Typed is that the tool sends an object of a kind that is built in as its Go type writes
 	// it, with empty structs, whose defaults so stay in a merge here.
 	Typed               bool
 	Applied, Updated    []string
 	Annotations, Labels []string
+	// KeepsLastApplied is set if the annotation [LastApplied] stays, though it is not sent.
+	KeepsLastApplied bool
 }
+
+// Again reports whether a tool takes fields after its apply, and applies again.
+func (t *FieldTaking) Again() bool { return t != nil && t.Live == nil && len(t.Updated) > 0 }
 
 // Live returns the live object of a tool's write, which stays as it is where the tool
 // sends nothing.

@@ -477,12 +477,13 @@ func (a *ArgoCD) Request(o *preview.Object, body map[string]any) (preview.DryRun
 	strict := !a.has("Validate=false") && !a.optionOf(body, nil, "Validate=false")
 	switch a.methodOf(body, o.LiveBody) {
 	case preview.MethodApply:
-		out := preview.DryRun{Body: body, Strict: strict, Migrates: lastAppliers(o.LiveBody)}
-		if !a.has("ClientSideApplyMigration=false") && !slices.Contains(out.Migrates, kubectlClientSide) {
-			out.Migrates = append(out.Migrates, kubectlClientSide)
-		}
+		out := preview.DryRun{Body: body, Strict: strict}
 		if o.LiveBody == nil {
-			out.Migrates = nil
+			return out, nil
+		}
+		out.Takes = &preview.FieldTaking{Updated: lastAppliers(o.LiveBody)}
+		if !a.has("ClientSideApplyMigration=false") && !slices.Contains(out.Takes.Updated, kubectlClientSide) {
+			out.Takes.Updated = append(out.Takes.Updated, kubectlClientSide)
 		}
 		return out, nil
 	case preview.MethodUpdate:

@@ -294,7 +294,7 @@ func (h *HelmRelease) Request(o *preview.Object, body map[string]any) (preview.D
 	case o.LiveBody != nil && replaces && h.about.Method != preview.MethodApply:
 		return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
 	case h.moves && o.LiveBody != nil && !isHook(body): // with the fields that it wrote before (helm.sh/helm/v4 v4.2.4, pkg/kube/client.go)
-		return preview.DryRun{Body: body, Takes: &preview.FieldTaking{Live: o.LiveBody, Updated: []string{helmController}}}, nil
+		return preview.DryRun{Body: body, Takes: &preview.FieldTaking{Live: o.LiveBody, Updated: []string{helmController + "*"}}}, nil
 	}
 	return h.Helm.Request(o, body)
 }

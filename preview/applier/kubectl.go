@@ -141,7 +141,7 @@ func (k *Kubectl) Request(o *preview.Object, body map[string]any) (preview.DryRu
 		body = sent
 	}
 	if k.about.Method == preview.MethodApply {
-		return preview.DryRun{Body: body, Migrates: lastAppliers(o.LiveBody), KeepsLastApplied: true, Strict: true}, nil
+		return preview.DryRun{Body: body, Takes: &preview.FieldTaking{Updated: lastAppliers(o.LiveBody), KeepsLastApplied: true}, Strict: true}, nil
 	}
 	return clientSide(o, body), nil
 }

@@ -130,8 +130,8 @@ func (k *Kustomization) Request(o *preview.Object, body map[string]any) (preview
 	return preview.DryRun{Body: body, Takes: &preview.FieldTaking{
 		Live:        o.LiveBody,
 		Typed:       true, // fluxcd/pkg/ssa v0.76.2, normalize
-		Applied:     []string{"kubectl"},
-		Updated:     []string{"kubectl", "before-first-apply", kustomizeController},
+		Applied:     []string{"kubectl*"},
+		Updated:     []string{"kubectl*", "before-first-apply*", kustomizeController + "*"},
 		Annotations: []string{preview.LastApplied, KustomizationGroup + "/checksum", "fluxcd.io/sync-checksum"},
 		Labels:      []string{"fluxcd.io/sync-gc-mark"},
 	}}, nil
