@@ -50,6 +50,23 @@ func TestARequestFileSaysWhatToPlan(t *testing.T) {
 	}
 }
 
+// The working directory may be behind a link, and is within what a kustomization refers to.
+func TestAKustomizationRefersWithinAWorkingDirectoryBehindALink(t *testing.T) {
+	dir := files(t, map[string]string{
+		"base/kustomization.yaml": "resources: [request.yaml]\n", "base/request.yaml": requestOfSettings,
+		"a/b/c/d/kustomization.yaml": "resources: [../../../../base]\n",
+	})
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(link)
+	request, err := offline(t, config.Config{}).ReadRequest(t.Context(), filepath.Join("a", "b", "c", "d"), "")
+	if err != nil || len(request.File.Sources) != 1 {
+		t.Errorf("%+v, %v", request.File, err)
+	}
+}
+
 // Written back a request leads to what was reviewed, and says so when it does not
 // any more.
 func TestAReviewedRequestIsWrittenBack(t *testing.T) {

@@ -262,7 +262,11 @@ func repository(dir string) (root, at string, err error) {
 	}
 	if !found {
 		root = filepath.Dir(filepath.Dir(dir))
-		if working, err := os.Getwd(); err == nil && below(working, dir) {
+		working, err := os.Getwd()
+		if err == nil {
+			working, err = filepath.EvalSymlinks(working) // it is as $PWD has it
+		}
+		if err == nil && below(working, dir) {
 			root = working
 		}
 	}
