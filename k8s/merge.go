@@ -142,22 +142,7 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 	if item.Method == preview.MethodNone {
 		return live, nil
 	}
-	if item.Method == preview.MethodUpdate && item.ThreeWay == nil || item.Method == preview.MethodCreate {
-		body := preview.CloneBody(item.Body)
-		return body, preview.MergeStringData(body)
-	}
-	made, err := threeWayPatch(item)
-	if made == nil || err != nil {
-		return live, err
-	}
-	data, err := preview.Canonical(live)
-	if err != nil {
-		return nil, err
-	}
-	if data, err = made.apply(data); err != nil {
-		return nil, err
-	}
-	body, err := decodeBody(data)
+	body, err := writtenHere(live, item)
 	if err == nil {
 		err = preview.MergeStringData(body)
 	}
@@ -167,6 +152,24 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 		dropOmitted(live, body)
 	}
 	return body, err
+}
+
+// writtenHere returns what another tool writes of a live object. A PUT is the whole object,
+// but for what the API server sets, which is known of its own kinds alone: in a custom
+// resource a merge has it.
+func writtenHere(live map[string]any, item preview.DryRun) (map[string]any, error) {
+	data, err := preview.Canonical(live)
+	if item.Method == preview.MethodCreate || item.Method == preview.MethodUpdate && (item.ThreeWay == nil || isBuiltIn(preview.RefOf(item.Body))) {
+		data, err = preview.Canonical(item.Body)
+	} else if made, patchErr := threeWayPatch(item); patchErr != nil {
+		return nil, patchErr
+	} else if made != nil && err == nil {
+		data, err = made.apply(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return decodeBody(data)
 }
 
 // applyManager is the name, in a merge, of the field manager that applies. The

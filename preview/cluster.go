@@ -14,7 +14,7 @@ type ReadResult struct {
 //
 // Another Method than server-side apply, which an empty one means, is that of a tool whose
 // write is tried; ThreeWay is set for [MethodThreeWay], and for a [MethodUpdate] by a tool that
-// knows what it sent before: what the live object has besides are defaults, without a dry run.
+// knows what it sent before: what a custom resource has besides are defaults, without a dry run.
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string

@@ -266,6 +266,7 @@ func completeService(live, spec map[string]any) {
 	for _, port := range ports {
 		fill(port, "targetPort", port["port"])
 	}
+	keepAllocated(live, spec)
 	var gone []string
 	if spec["type"] != "LoadBalancer" {
 		gone = append(gone, "allocateLoadBalancerNodePorts", "loadBalancerClass")
@@ -288,6 +289,26 @@ func completeService(live, spec map[string]any) {
 		if sameValues(map[string]any{"": spec[field]}, map[string]any{"": live[field]}) {
 			delete(spec, field)
 		}
+	}
+}
+
+// keepAllocated keeps what the API server allocated for a Service, where an update leaves it out
+// (k8s.io/kubernetes v1.36, pkg/registry/core/service/strategy.go, PatchAllocatedValues).
+func keepAllocated(live, spec map[string]any) {
+	both := func(has func(spec map[string]any) bool) bool { return has(live) && has(spec) }
+	if both(func(spec map[string]any) bool { return spec["type"] != nil && spec["type"] != "ExternalName" }) {
+		fill(spec, "clusterIP", live["clusterIP"])
+		fill(spec, "clusterIPs", live["clusterIPs"])
+	}
+	if both(func(spec map[string]any) bool {
+		return spec["type"] == "NodePort" || spec["type"] == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
+	}) {
+		for i, port := range preview.Maps(spec, "ports") {
+			fill(port, "nodePort", sameItem(preview.Maps(live, "ports"), port, i)["nodePort"])
+		}
+	}
+	if both(func(spec map[string]any) bool { return spec["externalTrafficPolicy"] == "Local" && spec["type"] == "LoadBalancer" }) {
+		fill(spec, "healthCheckNodePort", live["healthCheckNodePort"])
 	}
 }
 

@@ -94,10 +94,7 @@ func TestClusterKappAppliesWhatWasPreviewed(t *testing.T) {
 			if found := engine.Obstacles(plan); len(found) > 0 && !fails(plan) {
 				t.Errorf("obstacles %+v", found)
 			}
-			// Without a dry run, two ports of one number are one, and what another type drops is not known.
-			if set.name != "lists by name and port" && set.name != "a daemon set" {
-				w.sameByReads(plan, read)
-			}
+			w.sameByReads(plan, read)
 			out, err := w.deploy(second)
 			if predicted := fails(plan); predicted != (err != nil) {
 				t.Errorf("predicted that it fails: %t; and it says %v %s; %+v", predicted, err, out, plan.Unknowns)
@@ -172,6 +169,7 @@ func TestClusterKappOnDriftedObjects(t *testing.T) {
 				w.kubectl(args...)
 			}
 			plan := w.preview(second, preview.ReadDryRun)
+			w.sameByReads(plan, w.preview(second, preview.ReadGet))
 			if limits := plan.AppliedBy.Limits; (len(limits) > 0) != (tt.limit != "") || tt.limit != "" && limits[0].What != tt.limit {
 				t.Errorf("limits %+v", limits)
 			}
