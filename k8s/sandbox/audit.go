@@ -22,6 +22,7 @@ const maxAuditLine = 1 << 20
 type AuditEvent struct {
 	Verb       string `json:"verb"`
 	RequestURI string `json:"requestURI"`
+	UserAgent  string `json:"userAgent"`
 	User       struct {
 		Username string `json:"username"`
 	} `json:"user"`

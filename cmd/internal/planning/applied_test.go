@@ -2,7 +2,6 @@ package planning_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,12 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
@@ -190,24 +187,10 @@ func (w *appliedWorld) preview(file string, mode preview.ReadMode) *preview.Plan
 	return plan
 }
 
-func (w *appliedWorld) planner(mode preview.ReadMode) *planning.Planner {
-	p := planning.NewPlanner(planning.Environment{
-		Version: "v0.0.0-test", Getenv: func(string) string { return "" },
-		Config:         func() (config.Config, error) { return config.Config{}, nil },
-		Namespace:      func() string { return w.namespace },
-		RequestTimeout: func() (time.Duration, error) { return time.Minute, nil },
-		Schemas:        schemas,
-		Connect: func(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
-			return k8s.Connect(ctx, k8s.Options{Kubeconfig: w.box.Kubeconfig(), ReadOnly: mode})
-		},
-	})
-	p.LooksOnly, p.Read.Mode, p.Source.CacheDir = true, string(mode), w.t.TempDir()
-	return p
-}
-
 func (w *appliedWorld) tryPreview(file string, mode preview.ReadMode) (*preview.Plan, error) {
 	w.t.Helper()
-	return planOf(w.t, w.planner(mode), filepath.Dir(file), "app")
+	p := ownerPlanner(w.t, w.box.Kubeconfig(), w.namespace, mode)
+	return onlyReads(w.t, w.box, func() (*preview.Plan, error) { return planOf(w.t, p, filepath.Dir(file), "app") })
 }
 
 // live reads objects as they are now, by id.
@@ -507,7 +490,7 @@ func TestClusterFindingKubectlTakesNoMoreRequests(t *testing.T) {
 		if err := w.box.Forget(); err != nil {
 			t.Fatal(err)
 		}
-		p := w.planner(preview.ReadDryRun)
+		p := ownerPlanner(t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 		p.Owners.AppliedBy = by
 		plan := must(t, p, filepath.Dir(file), "app")
 		if (plan.AppliedBy != nil) != (by == planning.AppliedByOwner) {
@@ -750,6 +733,7 @@ func TestClusterArgoCDOnDriftedObjects(t *testing.T) {
 				if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD {
 					t.Fatalf("applied by %+v", by)
 				}
+				w.sameByReads(plan, w.preview(second, preview.ReadGet))
 				if out, err := w.sync(set.v1, set.v2); fails(plan) != (err != nil) {
 					t.Errorf("predicted that it fails: %t; and it says %v %s", fails(plan), err, out)
 				}
@@ -770,7 +754,7 @@ func TestClusterApplicationOfAFileIsPlannedAsArgoCDSyncsIt(t *testing.T) {
 	file := filepath.Join(files(t, map[string]string{"app.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n" +
 		"spec: {project: default, source: {repoURL: 'oci://" + registry.Host + "/app', targetRevision: v1, path: '.'}, destination: {namespace: argofile-new, server: 'https://kubernetes.default.svc'}," +
 		" syncPolicy: {syncOptions: [CreateNamespace=true, ServerSideApply=true]}}\n"}), "app.yaml")
-	p := w.planner(preview.ReadDryRun)
+	p := ownerPlanner(t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 	p.Source.PlainHTTP = true
 	asked, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {

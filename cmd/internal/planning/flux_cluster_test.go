@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -24,9 +23,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -38,15 +37,15 @@ import (
 // artifacts. The test takes the place of source-controller: it writes the status of sources.
 type fluxWorld struct {
 	*testing.T
-	client     *k8s.Client
-	raw        *sandboxtest.RawClient
-	registry   sourcetest.Registry
-	url        string // of the server of artifacts
-	log        string
-	kubeconfig string
-	byDryRun   bool // plans are not made by reads alone, too
-	mu         sync.Mutex
-	served     map[string][]byte
+	client   *k8s.Client
+	raw      *sandboxtest.RawClient
+	registry sourcetest.Registry
+	url      string // of the server of artifacts
+	log      string
+	box      *sandbox.Sandbox
+	byDryRun bool // plans are not made by reads alone, too
+	mu       sync.Mutex
+	served   map[string][]byte
 }
 
 // newFluxWorld starts a controller, whose program is bin/flux-NAME.
@@ -62,7 +61,7 @@ func newFluxWorld(t *testing.T, name string) *fluxWorld {
 		t.Skip("skipped: Flux is not built; run \"make flux\"")
 	}
 	sb := sandboxtest.Borrow(t)
-	w := &fluxWorld{T: t, kubeconfig: sb.Kubeconfig(), raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t), log: filepath.Join(t.TempDir(), "log"), served: map[string][]byte{}}
+	w := &fluxWorld{T: t, box: sb, raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t), log: filepath.Join(t.TempDir(), "log"), served: map[string][]byte{}}
 	if w.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sb.Kubeconfig()}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,16 +104,9 @@ func newFluxWorld(t *testing.T, name string) *fluxWorld {
 }
 
 // planner plans with the cluster, and applies nothing.
-func (w *fluxWorld) planner(t *testing.T) *planning.Planner {
-	p := planning.NewPlanner(planning.Environment{
-		Version: "v0.0.0-test", Getenv: func(string) string { return "" },
-		Config:         func() (config.Config, error) { return config.Config{}, nil },
-		Namespace:      func() string { return "" },
-		RequestTimeout: func() (time.Duration, error) { return time.Minute, nil },
-		Schemas:        schemas,
-		Connect:        func(context.Context, preview.ReadMode) (planning.Cluster, error) { return w.client, nil },
-	})
-	p.LooksOnly, p.Source.PlainHTTP, p.Source.CacheDir, p.Owners.AppliedBy = true, true, t.TempDir(), planning.AppliedByOwner
+func (w *fluxWorld) planner(t *testing.T, mode preview.ReadMode) *planning.Planner {
+	p := ownerPlanner(t, w.box.Kubeconfig(), "", mode)
+	p.Source.PlainHTTP = true
 	return p
 }
 
@@ -129,7 +121,7 @@ func (w *fluxWorld) preview(t *testing.T, text string) *preview.Plan {
 	if w.byDryRun {
 		return plan
 	}
-	byReads := w.previewBy(t, path, string(preview.ReadGet))
+	byReads := w.previewBy(t, path, preview.ReadGet)
 	if got, want := changes(byReads), changes(plan); !slices.Equal(got, want) {
 		t.Errorf("by reads alone:\n%v\nby dry runs:\n%v", got, want)
 	}
@@ -137,15 +129,16 @@ func (w *fluxWorld) preview(t *testing.T, text string) *preview.Plan {
 }
 
 // previewBy plans by a mode of reading.
-func (w *fluxWorld) previewBy(t *testing.T, path, mode string) *preview.Plan {
+func (w *fluxWorld) previewBy(t *testing.T, path string, mode preview.ReadMode) *preview.Plan {
 	t.Helper()
-	p := w.planner(t)
-	p.Read.Mode = mode
-	want, err := p.ReadRequest(t.Context(), path, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := p.Plan(t.Context(), want, nil)
+	plan, err := onlyReads(t, w.box, func() (*preview.Plan, error) {
+		p := w.planner(t, mode)
+		want, err := p.ReadRequest(t.Context(), path, "")
+		if err != nil {
+			return nil, err
+		}
+		return p.Plan(t.Context(), want, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -918,7 +911,7 @@ var nsWord = regexp.MustCompile(`\bNS\b`)
 func (w *fluxWorld) kubectl(t *testing.T, text string) {
 	t.Helper()
 	c := exec.Command(sandboxtest.Kubectl(t), "apply", "-f", "-")
-	c.Env, c.Stdin = append(os.Environ(), "KUBECONFIG="+w.kubeconfig), strings.NewReader(text)
+	c.Env, c.Stdin = append(os.Environ(), "KUBECONFIG="+w.box.Kubeconfig()), strings.NewReader(text)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -105,7 +105,7 @@ func newOLMWorld(t *testing.T, stories []*olmStory) *olmWorld {
 		t.Skip("skipped: OLM is not built; run \"make olm\"")
 	}
 	sb := sandboxtest.New(t)
-	w := &olmWorld{fluxWorld: &fluxWorld{T: t, kubeconfig: sb.Kubeconfig(), raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t), log: filepath.Join(t.TempDir(), "catalog-operator.log")}}
+	w := &olmWorld{fluxWorld: &fluxWorld{T: t, box: sb, raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t), log: filepath.Join(t.TempDir(), "catalog-operator.log")}}
 	if w.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sb.Kubeconfig()}); err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +394,7 @@ func (w *olmWorld) previewOLM(t *testing.T, s *olmStory, namespace string) *prev
 // release of this program.
 func (w *olmWorld) sameCriticals(t *testing.T, s *olmStory, plan *preview.Plan) {
 	t.Helper()
-	p := w.planner(t)
+	p := w.planner(t, "")
 	p.Read.Offline = true
 	switch parameters := plan.Packages[0].Parameters; parameters.InstallMode {
 	case "AllNamespaces", "OwnNamespace":
@@ -445,13 +445,13 @@ func (w *olmWorld) planText(t *testing.T, text string) (*preview.Plan, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := w.planner(t)
+	p := w.planner(t, preview.ReadDryRun)
 	p.Selection.Catalogs = []string{w.catalog}
 	want, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Plan(t.Context(), want, nil)
+	return onlyReads(t, w.box, func() (*preview.Plan, error) { return p.Plan(t.Context(), want, nil) })
 }
 
 // same compares an object with what was predicted, as soon as OLM added its last labels, which

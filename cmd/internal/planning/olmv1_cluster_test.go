@@ -53,7 +53,7 @@ func newExtensionWorld(t *testing.T) *extensionWorld {
 		t.Skip("skipped: Helm 3 is not built; run \"make helm\"")
 	}
 	sb := sandboxtest.Borrow(t)
-	w := &extensionWorld{&fluxWorld{T: t, kubeconfig: sb.Kubeconfig(), raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t)}, helm}
+	w := &extensionWorld{&fluxWorld{T: t, box: sb, raw: sandboxtest.NewRawClient(t, sb.Kubeconfig()), registry: sourcetest.Plain(t)}, helm}
 	if w.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sb.Kubeconfig()}); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (w *extensionWorld) reconcile(t *testing.T, plan *preview.Plan, name, names
 		chart[fmt.Sprintf("templates/%d.json", i)] = fmt.Sprintf(`{{.Files.Get "objects/%d.json"}}`, i)
 	}
 	c := exec.CommandContext(t.Context(), w.helm, "upgrade", "--install", name, files(t, chart), "-n", namespace)
-	c.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig)
+	c.Env = append(os.Environ(), "KUBECONFIG="+w.box.Kubeconfig())
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
