@@ -307,7 +307,9 @@ func keepAllocated(live, spec map[string]any) {
 			fill(port, "nodePort", sameItem(preview.Maps(live, "ports"), port, i)["nodePort"])
 		}
 	}
-	if both(func(spec map[string]any) bool { return spec["externalTrafficPolicy"] == "Local" && spec["type"] == "LoadBalancer" }) {
+	if both(func(spec map[string]any) bool {
+		return spec["externalTrafficPolicy"] == "Local" && spec["type"] == "LoadBalancer"
+	}) {
 		fill(spec, "healthCheckNodePort", live["healthCheckNodePort"])
 	}
 }
