@@ -50,10 +50,13 @@ func FindArgoCD(ctx context.Context, cluster Cluster, asked map[string]any, rele
 			return nil, err
 		}
 	}
-	live, err := readApplication(ctx, cluster, ref)
+	live, hidden, err := readApplication(ctx, cluster, ref)
+	hidden = hidden && asked == nil
 	switch {
 	case err != nil:
 		return nil, err
+	case hidden:
+		asked = applicationByMarks(ref, release, objects)
 	case asked == nil && live == nil:
 		return nil, nil
 	case asked == nil:
@@ -76,6 +79,9 @@ func FindArgoCD(ctx context.Context, cluster Cluster, asked map[string]any, rele
 		if id, err := strconv.Atoi(fmt.Sprint(history[len(history)-1]["id"])); err == nil {
 			a.about.Revision = id + 1 // they count from 0
 		}
+	}
+	if hidden {
+		a.limit(preview.LimitNotRead, a.about.Object, "")
 	}
 	if err := a.readSettings(ctx, cluster, objects); err != nil {
 		return nil, err
@@ -179,28 +185,45 @@ func appliedByArgo(live map[string]any) bool {
 	})
 }
 
+// applicationByMarks is an Application that may not be read, as far as the objects that it
+// has tell: that it is applied, and how.
+func applicationByMarks(ref preview.Ref, release preview.Release, objects []Rendered) map[string]any {
+	policy := map[string]any{"automated": map[string]any{}}
+	if slices.ContainsFunc(objects, func(o Rendered) bool {
+		return slices.ContainsFunc(preview.Maps(o.Live, "metadata", "managedFields"), func(entry map[string]any) bool {
+			return preview.String(entry, "manager") == argoManager && preview.String(entry, "operation") == "Apply"
+		})
+	}) {
+		policy["syncOptions"] = []any{"ServerSideApply=true"}
+	}
+	return map[string]any{
+		"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": map[string]any{"name": ref.Name, "namespace": cmp.Or(ref.Namespace, "argocd")},
+		"spec": map[string]any{"syncPolicy": policy, "destination": map[string]any{"namespace": release.Namespace}},
+	}
+}
+
 // readApplication reads a live Application, nil if there is none, or if its kind is gone or
-// may not be read. One without a namespace is searched in all.
-func readApplication(ctx context.Context, cluster Cluster, ref preview.Ref) (map[string]any, error) {
+// may not be read, which is hidden then. One without a namespace is searched in all.
+func readApplication(ctx context.Context, cluster Cluster, ref preview.Ref) (body map[string]any, hidden bool, err error) {
 	if ref.Namespace == "" {
 		all, err := cluster.List(ctx, ref.APIVersion, ref.Kind, "", "", "metadata")
 		if err != nil {
-			return nil, unlessAnswered(err)
+			return nil, preview.ReasonOf(err) == preview.ReasonForbidden, unlessAnswered(err)
 		}
 		for _, body := range all {
 			if found := preview.RefOf(body); found.Name == ref.Name {
 				if ref.Namespace != "" {
-					return nil, nil // two Argo CDs have one of that name
+					return nil, false, nil // two Argo CDs have one of that name
 				}
 				ref.Namespace = found.Namespace
 			}
 		}
 		if ref.Namespace == "" {
-			return nil, nil
+			return nil, false, nil
 		}
 	}
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
-	return r.Body, unlessAnswered(r.Err)
+	return r.Body, preview.ReasonOf(r.Err) == preview.ReasonForbidden, unlessAnswered(r.Err)
 }
 
 // unlessAnswered returns an error that is no answer of the API server.

@@ -180,17 +180,18 @@ func (w *appliedWorld) write(bodies []map[string]any) string {
 // preview plans a file as the owner of what it names.
 func (w *appliedWorld) preview(file string, mode preview.ReadMode) *preview.Plan {
 	w.t.Helper()
-	plan, err := w.tryPreview(file, mode)
+	return w.previewBy(w.box.Kubeconfig(), file, mode)
+}
+
+// previewBy plans as the user of a kubeconfig.
+func (w *appliedWorld) previewBy(kubeconfig, file string, mode preview.ReadMode) *preview.Plan {
+	w.t.Helper()
+	p := ownerPlanner(w.t, kubeconfig, w.namespace, mode)
+	plan, err := onlyReads(w.t, w.box, func() (*preview.Plan, error) { return planOf(w.t, p, filepath.Dir(file), "app") })
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return plan
-}
-
-func (w *appliedWorld) tryPreview(file string, mode preview.ReadMode) (*preview.Plan, error) {
-	w.t.Helper()
-	p := ownerPlanner(w.t, w.box.Kubeconfig(), w.namespace, mode)
-	return onlyReads(w.t, w.box, func() (*preview.Plan, error) { return planOf(w.t, p, filepath.Dir(file), "app") })
 }
 
 // live reads objects as they are now, by id.

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -186,5 +188,45 @@ func TestClusterHelmRendersNullsAsItsVersionDoes(t *testing.T) {
 			h.must(t, "install", h.release.Name, chart("1.0.0"), "--set", "gone=null,deep.set=c")
 			h.follows(t, chart("1.0.1"))
 		})
+	}
+}
+
+// A release of 2,000 objects is previewed as Helm upgrades it, in at most 1.2 times of what the
+// same release of this program takes.
+func TestClusterHelmUpgradesManyObjects(t *testing.T) {
+	if !slowtest.Soak() {
+		t.Skip("skipped: 2,000 objects are for \"make soak\"")
+	}
+	chart := func(version string) string {
+		return files(t, map[string]string{
+			"Chart.yaml": "apiVersion: v2\nname: many\nversion: " + version + "\n",
+			"templates/all.yaml": "{{ range $i := until 2000 }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c{{ $i }}}\n" +
+				"data: {version: {{ if mod $i 2 }}{{ $.Chart.Version }}{{ else }}as before{{ end }}}\n{{ end }}\n",
+		})
+	}
+	one, two := chart("1.0.0"), chart("1.1.0")
+	fastest := func(h *helmOwner, change ...func(*planning.Planner)) (least time.Duration) {
+		for range 3 {
+			begin := time.Now()
+			if _, err := h.preview(t, preview.ReadDryRun, two, change...); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(begin); least == 0 || took < least {
+				least = took
+			}
+		}
+		return least
+	}
+	own := ownerBy(t, "Helm 4", "many-own")
+	own.installOwn(t, one)
+	for version := range helmPrograms {
+		h := ownerBy(t, version, "many-"+shortName(version))
+		h.must(t, "install", h.release.Name, one)
+		took, limit := fastest(h), fastest(own, byThisProgram)
+		sum := h.follows(t, two)
+		t.Logf("%s: %d objects, %d change, %d fields; %s, a release of our own %s", version, sum.objects, sum.changed, sum.fields, took, limit)
+		if took > limit*6/5 {
+			t.Errorf("a preview as %s takes %s, and of a release of our own %s", version, took, limit)
+		}
 	}
 }

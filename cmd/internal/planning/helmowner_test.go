@@ -325,17 +325,8 @@ func findingsOf(plan *preview.Plan) (out []string) {
 // own, and returns the findings of an upgrade to another version.
 func (h *helmOwner) ownFindings(t *testing.T, from, to string) []string {
 	t.Helper()
-	own := func(p *planning.Planner) { p.Owners.AppliedBy = preview.ApplierSelf }
-	plan, err := h.preview(t, preview.ReadDryRun, from, own, func(p *planning.Planner) { p.LooksOnly = false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	approved := record.Approval{Digest: plan.Digest, How: record.ApprovedByPlan, By: "test", Ruleset: preview.Ruleset}
-	options := install.Options{Schemas: schemas(), Holder: h.release.Name, ToolVersion: "v0.0.0-test", NoWait: true}
-	if _, err := install.Apply(t.Context(), plan, approved, h.client, options); err != nil {
-		t.Fatal(err)
-	}
-	next, err := h.preview(t, preview.ReadDryRun, to, own)
+	plan := h.installOwn(t, from)
+	next, err := h.preview(t, preview.ReadDryRun, to, byThisProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,6 +339,24 @@ func (h *helmOwner) ownFindings(t *testing.T, from, to string) []string {
 		h.kubectl(t, "", "delete", "--ignore-not-found", "--wait=false", "-n", h.release.Namespace, resource, ref.Name)
 	}
 	return findingsOf(next)
+}
+
+// byThisProgram has a plan made of a release of this program.
+func byThisProgram(p *planning.Planner) { p.Owners.AppliedBy = preview.ApplierSelf }
+
+// installOwn installs a chart as a release of this program, and returns its plan.
+func (h *helmOwner) installOwn(t *testing.T, chart string) *preview.Plan {
+	t.Helper()
+	plan, err := h.preview(t, preview.ReadDryRun, chart, byThisProgram, func(p *planning.Planner) { p.LooksOnly = false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	approved := record.Approval{Digest: plan.Digest, How: record.ApprovedByPlan, By: "test", Ruleset: preview.Ruleset}
+	options := install.Options{Schemas: schemas(), Holder: h.release.Name, ToolVersion: "v0.0.0-test", NoWait: true}
+	if _, err := install.Apply(t.Context(), plan, approved, h.client, options); err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }
 
 // complete fails if a plan lacks an object of Helm's manifest.

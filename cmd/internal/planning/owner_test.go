@@ -2,6 +2,9 @@ package planning_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // previewAgent names previews to the API server, among the clients of one user.
@@ -65,4 +70,68 @@ func onlyReads(t *testing.T, box *sandbox.Sandbox, plan func() (*preview.Plan, e
 // asks reports whether a group has reviews alone, which are asked by a create.
 func asks(group string) bool {
 	return group == "authorization.k8s.io" || group == "authentication.k8s.io"
+}
+
+// viewer returns the kubeconfig of a user with the ClusterRole view alone.
+func viewer(t *testing.T, box *sandbox.Sandbox, name string) string {
+	t.Helper()
+	kubeconfig := sandboxtest.User(t, box, name)
+	bind := exec.CommandContext(t.Context(), sandboxtest.Kubectl(t), "create", "clusterrolebinding", name, "--clusterrole=view", "--user="+name)
+	bind.Env = append(os.Environ(), "KUBECONFIG="+box.Kubeconfig())
+	if out, err := bind.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return kubeconfig
+}
+
+// By reads alone a viewer sees the changes that an administrator sees by dry runs, and nothing
+// that is in their way.
+func TestClusterViewersSeeWhatOwnersChange(t *testing.T) {
+	box := sandboxtest.Start(t)
+	by := viewer(t, box, "viewer-of-owners")
+	sync := func(way int) func(*testing.T, string, appliedSet) *appliedWorld {
+		return func(t *testing.T, namespace string, set appliedSet) *appliedWorld {
+			w := newArgoWorld(t, namespace, argoWays[way].options, argoWays[way].engine)
+			if out, err := w.sync(nil, set.v1); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			w.application(argoWays[way].options, w.resources(set.v1))
+			return w.appliedWorld
+		}
+	}
+	apply := func(way int) func(*testing.T, string, appliedSet) *appliedWorld {
+		return func(t *testing.T, namespace string, set appliedSet) *appliedWorld {
+			w := newAppliedWorld(t, namespace)
+			w.kubectl(append(kubectlWays[way].args, "-f", w.write(set.v1))...)
+			return w
+		}
+	}
+	for i, tt := range []struct {
+		name, tool string
+		applies    func(*testing.T, string, appliedSet) *appliedWorld
+	}{
+		{"kubectl apply", preview.ApplierKubectl, apply(0)},
+		{"kubectl apply --server-side", preview.ApplierKubectl, apply(1)},
+		{"Argo CD", preview.ApplierArgoCD, sync(0)},
+		{"Argo CD by server-side apply", preview.ApplierArgoCD, sync(1)},
+		{"kapp", preview.ApplierKapp, func(t *testing.T, namespace string, set appliedSet) *appliedWorld {
+			w := newKappWorld(t, namespace)
+			w.mustDeploy(w.write(set.v1))
+			return w.appliedWorld
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			set := writtenSets(t, "viewed")[0]
+			w := tt.applies(t, fmt.Sprintf("viewed-%d", i), set)
+			file := w.write(set.v2)
+			plan, read := w.preview(file, preview.ReadDryRun), w.previewBy(by, file, preview.ReadGet)
+			if read.AppliedBy == nil || read.AppliedBy.Tool != tt.tool {
+				t.Fatalf("applied by %+v", read.AppliedBy)
+			}
+			if found := engine.Obstacles(read); len(found) > 0 {
+				t.Errorf("obstacles %+v", found)
+			}
+			w.sameByReads(plan, read)
+		})
+	}
 }
