@@ -86,8 +86,14 @@ func HelmByMarks(release preview.Release, objects []Rendered) *Found {
 	if !found {
 		return nil
 	}
-	addLimit(&h.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: "sh.helm.release.v1." + release.Name}.ID()})
+	addLimit(&h.about, recordsNotRead(release.Namespace, release.Name))
 	return &Found{Tool: h}
+}
+
+// recordsNotRead is the limit that the records of a release may not be read.
+func recordsNotRead(storage, release string) preview.ApplierLimit {
+	ref := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: storage, Name: "sh.helm.release.v1." + release}
+	return preview.ApplierLimit{What: preview.LimitNotRead, Object: ref.ID()}
 }
 
 // Describe returns what a plan records about Helm.

@@ -3,8 +3,10 @@ package applier
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -58,7 +60,11 @@ func findHelmRelease(ctx context.Context, cluster Cluster, release preview.Relea
 	storage := cmp.Or(preview.String(spec, "storageNamespace"), asked.Ref.Namespace)
 	if found == nil || storage != release.Namespace { // where it was read
 		var err error
-		if found, err = findHelm(ctx, cluster, release, storage, true); err != nil {
+		found, err = findHelm(ctx, cluster, release, storage, true)
+		if preview.ReasonOf(err) == preview.ReasonForbidden {
+			found, err = hiddenRelease(ctx, cluster, release, storage, asked.Ref), nil
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -84,6 +90,22 @@ func findHelmRelease(ctx context.Context, cluster Cluster, release preview.Relea
 	}
 	found.Tool, found.Values = h, nil
 	return found, h.limits(ctx, cluster)
+}
+
+// hiddenRelease returns a release whose records may not be read, as its HelmRelease has it: what
+// it had and the chart lacks is not known, and that it is server-side apply is its default.
+func hiddenRelease(ctx context.Context, cluster Cluster, release preview.Release, storage string, ref preview.Ref) *Found {
+	found := &Found{}
+	h := &Helm{release: release, about: preview.Applier{Tool: preview.ApplierHelm, Method: preview.MethodApply, Manager: helmManager}}
+	for _, last := range preview.Maps(cluster.Read(ctx, []preview.Ref{ref})[0].Body, "status", "history") {
+		h.exists, h.about.State = true, preview.String(last, "status")
+		h.about.Revision, _ = strconv.Atoi(fmt.Sprint(last["version"])) // 0 is none
+		found.Installed = []preview.InstalledPackage{{Name: preview.String(last, "chartName"), Version: preview.String(last, "chartVersion")}}
+		break
+	}
+	addLimit(&h.about, recordsNotRead(storage, release.Name))
+	found.Tool = h
+	return found
 }
 
 // OfFlux returns the controller of a release of Helm if it is that of a HelmRelease, by the

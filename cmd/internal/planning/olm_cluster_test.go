@@ -17,6 +17,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
@@ -359,6 +361,12 @@ func moreFiles(pkg, value string) map[string]string {
 	}
 }
 
+// olmKinds are what OLM v0 adds to the ClusterRole view.
+var olmKinds = []string{
+	"subscriptions.operators.coreos.com", "clusterserviceversions.operators.coreos.com", "operatorgroups.operators.coreos.com",
+	"installplans.operators.coreos.com", "catalogsources.operators.coreos.com",
+}
+
 // TestClusterOLMv0UpgradesAsPredicted writes down what a preview says, has the real OLM v0
 // upgrade, and compares the objects field by field.
 func TestClusterOLMv0UpgradesAsPredicted(t *testing.T) {
@@ -374,6 +382,20 @@ func TestClusterOLMv0UpgradesAsPredicted(t *testing.T) {
 				t.Fatalf("applied by %+v", by)
 			}
 			w.sameCriticals(t, s, plan)
+			if w.viewer = ""; i == 0 {
+				w.viewer = viewer(t, w.box, "viewer-of-olm", olmKinds...)
+			}
+			read, err := w.planText(t, s.subscription(namespace), preview.ReadGet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := changes(read), changes(plan)
+			if w.viewer != "" {
+				got, want = visible(got), visible(want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("by reads alone (-by dry runs):\n%s", cmp.Diff(want, got))
+			}
 			w.approve(t, s, namespace, s.next.name)
 			w.asPredicted(t, plan, s.next)
 			again := w.previewOLM(t, s, namespace)
@@ -432,20 +454,20 @@ func criticals(plan *preview.Plan) []string {
 // previewText plans what a request asks for of the catalog.
 func (w *olmWorld) previewText(t *testing.T, text string) *preview.Plan {
 	t.Helper()
-	plan, err := w.planText(t, text)
+	plan, err := w.planText(t, text, preview.ReadDryRun)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return plan
 }
 
-func (w *olmWorld) planText(t *testing.T, text string) (*preview.Plan, error) {
+func (w *olmWorld) planText(t *testing.T, text string, mode preview.ReadMode) (*preview.Plan, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "request.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := w.planner(t, preview.ReadDryRun)
+	p := w.planner(t, mode)
 	p.Selection.Catalogs = []string{w.catalog}
 	want, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {

@@ -144,7 +144,7 @@ func (w *extensionWorld) refusesHalfARecord(t *testing.T, olm *olmWorld, request
 	part := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "olmv1-system", Name: fmt.Sprintf("sh.helm.release.v1.%s.v%d-rest", name, revision)}
 	body := w.client.Read(t.Context(), []preview.Ref{part})[0].Body
 	w.send(t, http.MethodDelete, pathOf(part), "application/json", nil)
-	if _, err := olm.planText(t, request); err == nil || !strings.Contains(err.Error(), part.Name) {
+	if _, err := olm.planText(t, request, preview.ReadDryRun); err == nil || !strings.Contains(err.Error(), part.Name) {
 		t.Errorf("with half a record: %v", err)
 	}
 	delete(preview.Map(body, "metadata"), "resourceVersion")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,16 +73,30 @@ func asks(group string) bool {
 	return group == "authorization.k8s.io" || group == "authentication.k8s.io"
 }
 
-// viewer returns the kubeconfig of a user with the ClusterRole view alone.
-func viewer(t *testing.T, box *sandbox.Sandbox, name string) string {
+// viewer returns the kubeconfig of a user with the ClusterRole view alone, and with the kinds
+// that a tool adds to it.
+func viewer(t *testing.T, box *sandbox.Sandbox, name string, kinds ...string) string {
 	t.Helper()
-	kubeconfig := sandboxtest.User(t, box, name)
-	bind := exec.CommandContext(t.Context(), sandboxtest.Kubectl(t), "create", "clusterrolebinding", name, "--clusterrole=view", "--user="+name)
-	bind.Env = append(os.Environ(), "KUBECONFIG="+box.Kubeconfig())
-	if out, err := bind.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	kubectl := func(args ...string) {
+		cmd := exec.CommandContext(t.Context(), sandboxtest.Kubectl(t), append([]string{"create"}, args...)...)
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+box.Kubeconfig())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
-	return kubeconfig
+	kubectl("clusterrolebinding", name, "--clusterrole=view", "--user="+name)
+	if len(kinds) > 0 {
+		kubectl("clusterrole", name, "--verb=get,list,watch", "--resource="+strings.Join(kinds, ","))
+		kubectl("clusterrolebinding", name+"-kinds", "--clusterrole="+name, "--user="+name)
+	}
+	return sandboxtest.User(t, box, name)
+}
+
+// visible leaves out of changes the objects that the ClusterRole view may not read.
+func visible(changes []string) []string {
+	return slices.DeleteFunc(changes, func(line string) bool {
+		return strings.Contains(line, " core/Secret/") || strings.Contains(line, " rbac.authorization.k8s.io/")
+	})
 }
 
 // By reads alone a viewer sees the changes that an administrator sees by dry runs, and nothing
