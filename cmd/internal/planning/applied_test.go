@@ -803,7 +803,7 @@ func TestClusterApplicationWithSeveralSourcesIsOnePlan(t *testing.T) {
 	file := filepath.Join(files(t, map[string]string{"app.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web, namespace: argocd}\n" +
 		"spec: {project: default, sources: [" + source("one") + ", " + source("two") + "], destination: {namespace: argoseveral, server: 'https://kubernetes.default.svc'}," +
 		" syncPolicy: {syncOptions: [ServerSideApply=true]}}\n"}), "app.yaml")
-	p := w.planner(preview.ReadDryRun)
+	p := ownerPlanner(t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 	p.Source.PlainHTTP = true
 	asked, err := p.ReadRequest(t.Context(), file, "")
 	if err != nil {
