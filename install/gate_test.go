@@ -19,7 +19,7 @@ var (
 	}
 	warning  = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.FindingFingerprint("image-by-tag", "x")}
 	unjudged = preview.Finding{
-		ID: "unknown-kind/example.com/Thing/ns/x", Rule: "unknown-kind", Severity: preview.NotKnown, Title: "Thing x: is of a kind that is not known",
+		ID: "unknown-kind/example.com/Thing/ns/x", Rule: "unknown-kind", Severity: preview.NotKnown, Title: "Thing x: is of an unknown kind",
 		Object: "example.com/Thing/ns/x", Fingerprint: preview.FindingFingerprint("unknown-kind", "x"),
 	}
 	unknown = preview.Finding{

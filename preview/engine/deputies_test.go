@@ -58,10 +58,10 @@ func TestWhoActsOnCustomKinds(t *testing.T) {
 			[]string{"warning order-acted-on: things.acting.example.com: acted on by ServiceAccount acting-system/strong, can read the Secrets of every namespace"}, "unknown-kind"},
 		{"one on which an account acts that may do no more", customObject("Gadget"),
 			[]string{"info order-acted-on: gadgets.acting.example.com: acted on by ServiceAccount acting-system/weak"}, "unknown-kind"},
-		{"one that is only read", customObject("Widget"), []string{"unknown unknown-kind: Widget a: is of a kind that is not known"}, "order-acted-on"},
+		{"one that is only read", customObject("Widget"), []string{"unknown unknown-kind: Widget a: is of an unknown kind"}, "order-acted-on"},
 		{"a right to write them", writerOf("things"),
 			[]string{"warning rbac-acted-on: things.acting.example.com: can be written by the plan's accounts, and is acted on by ServiceAccount acting-system/strong, can read the Secrets of every namespace"}, "rbac-unknown-kind"},
-		{"a right to write what is only read", writerOf("widgets"), []string{"unknown rbac-unknown-kind: API group acting.example.com: is not known, and accounts can write its kinds"}, "rbac-acted-on"},
+		{"a right to write what is only read", writerOf("widgets"), []string{"unknown rbac-unknown-kind: API group acting.example.com: is unknown, and the plan's accounts can write its kinds"}, "rbac-acted-on"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			client := before.cluster("")

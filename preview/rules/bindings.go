@@ -28,13 +28,13 @@ var (
 		Name: "binding-masters", Ref: "BIND-03", Level: Critical, Title: "names the group system:masters",
 		Why:    "Members of the group system:masters pass every authorization check, and removing bindings does not take that away.",
 		Reduce: "Remove the group from the subjects of the binding.",
-		Looks:  "Bindings with the group system:masters among their subjects.",
+		Looks:  "Bindings whose subjects include the group system:masters.",
 	})
 	BindingAnonymous = row(Rule{
 		Name: "binding-anonymous", Ref: "BIND-04", Level: Critical, Title: "grants permissions to everyone, without login",
 		Why:    "Every client that can reach the API server has these permissions.",
 		Reduce: "Remove system:anonymous and system:unauthenticated from the subjects of the binding.",
-		Looks:  "Bindings with the group system:unauthenticated or the user system:anonymous among their subjects, but those of discovery and health.",
+		Looks:  "Bindings whose subjects include the group system:unauthenticated or the user system:anonymous, except for discovery and health.",
 	})
 	BindingAuthenticated = row(Rule{
 		Name: "binding-authenticated", Ref: "BIND-05", Level: Critical, Title: "grants permissions to every account",
@@ -44,25 +44,25 @@ var (
 			{For: "Group system:serviceaccounts ", Title: "grants permissions to every ServiceAccount", Why: "Every pod of the cluster that has a ServiceAccount token has these permissions."},
 		},
 		Reduce: nameAccounts,
-		Looks:  "Bindings with the group system:authenticated or system:serviceaccounts among their subjects.",
+		Looks:  "Bindings whose subjects include the group system:authenticated or system:serviceaccounts.",
 	})
 	BindingNamespaceGroup = row(Rule{
 		Name: "binding-namespace-group", Ref: "BIND-06", Level: Medium, Title: "grants permissions to every ServiceAccount of a namespace",
-		Why:    "Every pod of that namespace that has a ServiceAccount token has these permissions, also pods that are created later.",
+		Why:    "Every pod of that namespace that has a ServiceAccount token has these permissions, including pods that are created later.",
 		Reduce: nameAccounts,
-		Looks:  "Bindings with a group system:serviceaccounts:NAMESPACE among their subjects.",
+		Looks:  "Bindings whose subjects include a group system:serviceaccounts:NAMESPACE.",
 	})
 	BindingDefaultAccount = row(Rule{
 		Name: "binding-default-account", Ref: "BIND-07", Level: Medium, Title: "grants permissions to a default ServiceAccount",
 		Why:    "Every pod of the namespace that names no ServiceAccount runs as default and has these permissions.",
 		Reduce: "Create a ServiceAccount for the workload that needs the permissions, and bind the role to it.",
-		Looks:  "Bindings with a ServiceAccount named default among their subjects.",
+		Looks:  "Bindings whose subjects include a ServiceAccount named default.",
 	})
 	BindingForeignAccount = row(Rule{
 		Name: "binding-foreign-account", Ref: "BIND-08", Level: Medium, Title: "grants permissions to a ServiceAccount outside this plan",
 		Why:    "The ServiceAccount belongs to another workload, or does not exist yet and has these permissions as soon as it is created.",
 		Reduce: "Find out which workload uses the ServiceAccount, or bind the role to a ServiceAccount of the package.",
-		Looks:  "Bindings with a ServiceAccount among their subjects that the plan does not bring.",
+		Looks:  "Bindings whose subjects include a ServiceAccount that is not in the plan.",
 	})
 	BindingUnknownRole = row(Rule{
 		Name: "binding-unknown-role", Ref: "BIND-09", Level: Medium, Title: "refers to a role that is not in this plan",
@@ -72,7 +72,7 @@ var (
 	})
 	AggregatedRole = row(Rule{
 		Name: "aggregated-role", Ref: "AGG-01", Level: Critical, Title: "adds permissions to the ClusterRoles admin, edit or view",
-		Why:    "Kubernetes adds the rules of a ClusterRole with an aggregate-to label to the role that the label names, for every subject that is bound to it.",
+		Why:    "Kubernetes adds the rules of this ClusterRole to the role that its aggregate-to label names, and so to every subject bound to that role.",
 		Reduce: "Remove the label aggregate-to-admin, -edit or -view.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-admin, -edit or -view.",
 		When:   "As severe as the worst of the rules that the role does not have yet, at least info.",
@@ -85,7 +85,7 @@ var (
 	})
 	AggregationOpen = row(Rule{
 		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "aggregates any ClusterRole (open selector)",
-		Why:    "The rules of every ClusterRole that the selector matches become part of this one, also those of ClusterRoles that are created later.",
+		Why:    "The rules of every ClusterRole that the selector matches become part of this one, including ClusterRoles that are created later.",
 		Reduce: "Select by a label and value that only the package's ClusterRoles carry.",
 		Looks:  "ClusterRoles whose aggregationRule has a selector that is empty or does not name a label's value.",
 	})
@@ -93,21 +93,21 @@ var (
 		Name: "access-reach", Ref: "RBAC-12", Level: High, Title: "has a privilege escalation path through another account",
 		Cases: []Case{{
 			For: preview.PathOwn, Title: "has permissions that amount to control of nodes, every Secret or the cluster",
-			Why: "The permissions look limited, and lead to what the evidence says without another account.",
+			Why: "The permissions look limited, but they lead to what the evidence says, without another account.",
 		}, {
 			For: preview.PathTogether, Title: "have permissions that together amount to control of nodes, every Secret or the cluster",
-			Why: "None of them has all of these permissions, but one package chose them all, and runs the pods of its accounts.",
+			Why: "No account has all of these permissions alone, but one package chose them all and runs the pods of its accounts.",
 		}},
 		Why:    "An attacker with this account can also use the permissions of the accounts on the path.",
 		Reduce: "Move the stronger account to its own namespace, or remove the first permission in the path.",
-		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens and Secrets with tokens, impersonation, workloads of every kind, commands, containers and images of pods, what runs on nodes), or that may give themselves a role (bind, escalate, roles that are added to others), and at the end of the shortest path to the highest permission over the whole cluster that the accounts on it hold together: everything, certificates of any user, webhooks and policies that change objects, API services, every Secret, nodes; or else at a permission of an account on the way that is critical by itself, such as to order software, roles or cloud permissions from the controllers of others, or at the use of SecurityContextConstraints. Offline the accounts of the cluster are those of its control plane. The same for all ServiceAccounts of the plan, and the users and groups that it binds, together.",
-		When:   "Critical where no permission that the account holds itself is; else, and for SecurityContextConstraints, a warning.",
+		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or through others (tokens and Secrets with tokens, impersonation, workloads of every kind, commands, containers and images of pods, what runs on nodes), or that may give themselves a role (bind, escalate, roles that are added to others). The path shown is the shortest one to the highest permission over the whole cluster that the accounts on it hold together: everything, certificates of any user, webhooks and policies that change objects, API services, every Secret, nodes. Otherwise it ends at a permission of an account on the way that is critical by itself, such as making controllers of others install software or grant roles or cloud permissions, or at the use of SecurityContextConstraints. Offline, the only accounts of the cluster are the control plane's. The same is done for all ServiceAccounts of the plan, and the users and groups that it binds, together.",
+		When:   "Critical where none of the account's own permissions is critical; else, and for SecurityContextConstraints, a warning.",
 	})
 	AccessReachUnread = row(Rule{
 		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not read",
-		Why:     "Privilege escalation paths of the plan's ServiceAccounts through these accounts or bindings were not found, if there are any.",
+		Why:     "Privilege escalation paths through these accounts or bindings, if there are any, were not found.",
 		Reduce:  "Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
-		Looks:   "Whether the roles, bindings and ServiceAccounts of the cluster through which a ServiceAccount of the plan may have an escalation path could all be read.",
+		Looks:   "Roles, bindings and ServiceAccounts of the cluster that could not be read and may be part of an escalation path of the plan's ServiceAccounts.",
 		Example: Example{Title: "not all accounts and bindings of the cluster were read", Evidence: "ServiceAccounts of namespace kube-system may not be read"},
 	})
 )

@@ -23,28 +23,28 @@ var (
 		Name: "cloud-iam-write", Ref: "AWS-02", Level: Critical, Title: "can change IAM users, roles or policies",
 		Why:    "An identity that can change IAM policies, access keys or trust relationships can make itself an administrator of the AWS account.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of iam:CreatePolicyVersion, iam:AttachRolePolicy, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy, iam:CreateAccessKey and their like; wildcards include them.",
+		Looks:  "AWS statements that allow any of iam:CreatePolicyVersion, iam:AttachRolePolicy, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy, iam:CreateAccessKey and their like, also by wildcard.",
 		When:   criticalWide,
 	})
 	CloudPassRole = row(Rule{
 		Name: "cloud-pass-role", Ref: "AWS-03", Level: Critical, Title: "can pass IAM roles to AWS services",
-		Why:    "What is started with a passed role, such as an instance or a function, has the permissions of that role, which may be more than the operator's.",
+		Why:    "An instance or function that is started with a passed role has the permissions of that role, which may be more than the operator's.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of iam:PassRole; wildcards include them, without a condition on iam:PassedToService or on every resource.",
+		Looks:  "AWS statements that allow iam:PassRole, also by wildcard, on every resource or without a condition on iam:PassedToService.",
 		When:   "Critical together with an action that starts something as the role (ec2:RunInstances, lambda:CreateFunction and their like), else a warning.",
 	})
 	CloudAssumeRole = row(Rule{
 		Name: "cloud-assume-role", Ref: "AWS-04", Level: Critical, Title: "can assume any IAM role",
 		Why:    "Every IAM role that trusts this AWS account can be assumed, including roles of other accounts.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of sts:AssumeRole; wildcards include them on every resource.",
+		Looks:  "AWS statements that allow sts:AssumeRole on every resource, also by wildcard.",
 		When:   onlyWide,
 	})
 	CloudReadSecrets = row(Rule{
 		Name: "cloud-read-secrets", Ref: "AWS-05", Level: High, Title: "can read or decrypt secrets of the AWS account",
 		Why:    "The permission is not limited to the operator's own secrets, parameters or keys.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of kms:Decrypt, kms:CreateGrant, secretsmanager:GetSecretValue, ssm:GetParameter*; wildcards include them on every resource.",
+		Looks:  "AWS statements that allow any of kms:Decrypt, kms:CreateGrant, secretsmanager:GetSecretValue, ssm:GetParameter* on every resource, also by wildcard.",
 		When:   onlyWide,
 	})
 	CloudAllBuckets = row(Rule{
@@ -52,32 +52,32 @@ var (
 		Why: "The permission is not limited to the operator's own buckets: data of other applications is included.",
 		Cases: []Case{
 			{For: "s3:GetObject", Title: "can read every S3 bucket", Why: "The permission is not limited to the operator's own buckets: data of other applications can be read."},
-			{For: "s3:DeleteObject s3:PutBucketPolicy", Title: "can change every S3 bucket", Why: "The permission is not limited to the operator's own buckets: data of other applications can be deleted, or opened to others."},
+			{For: "s3:DeleteObject s3:PutBucketPolicy", Title: "can change every S3 bucket", Why: "The permission is not limited to the operator's own buckets: data of other applications can be deleted, or made accessible to others."},
 		},
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of s3:GetObject, s3:DeleteObject, s3:PutBucketPolicy; wildcards include them on every resource.",
+		Looks:  "AWS statements that allow any of s3:GetObject, s3:DeleteObject, s3:PutBucketPolicy on every resource, also by wildcard.",
 		When:   onlyWide,
 	})
 	CloudHosts = row(Rule{
 		Name: "cloud-hosts", Ref: "AWS-07", Level: High, Title: "can take control of EC2 instances",
-		Why:    "Depending on the actions, any instance of the account can be changed, commands can be run on it, or its network can be opened.",
+		Why:    "Depending on the actions, the identity can change any instance of the account, run commands on it, or open its network.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of ec2:AuthorizeSecurityGroupIngress, ec2:ModifyInstanceAttribute, ssm:SendCommand, ssm:StartSession; wildcards include them on every resource.",
+		Looks:  "AWS statements that allow any of ec2:AuthorizeSecurityGroupIngress, ec2:ModifyInstanceAttribute, ssm:SendCommand, ssm:StartSession on every resource, also by wildcard.",
 		When:   onlyWide,
 	})
 	CloudCode = row(Rule{
 		Name: "cloud-code", Level: Critical, Title: "can change code that runs with other IAM roles",
-		Why:    "Functions, stacks, builds and notebooks run with roles of their own; an identity that changes what they run has the permissions of those roles.",
+		Why:    "Functions, stacks, builds and notebooks run with their own roles; an identity that changes their code gains the permissions of those roles.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of lambda:UpdateFunctionCode, cloudformation:UpdateStack, codebuild:UpdateProject, glue:UpdateDevEndpoint and their like; wildcards include them.",
+		Looks:  "AWS statements that allow any of lambda:UpdateFunctionCode, cloudformation:UpdateStack, codebuild:UpdateProject, glue:UpdateDevEndpoint and their like, also by wildcard.",
 		When:   criticalWide,
 		Source: "https://github.com/RhinoSecurityLabs/AWS-IAM-Privilege-Escalation",
 	})
 	CloudTrust = row(Rule{
 		Name: "cloud-trust", Level: Critical, Title: "lets others use a role, a key or data of the cloud",
-		Why:    "A trust or resource policy without a limit on who asks admits everyone, every identity of a provider, or every identity of an account.",
+		Why:    "A trust or resource policy that does not limit the caller admits everyone, every identity of a provider, or every identity of an account.",
 		Reduce: "Name the roles that are admitted, or the subject (system:serviceaccount:NAMESPACE:NAME) of the provider's tokens.",
-		Looks:  "AWS policies with principals, in any object, by their shape: everyone, NotPrincipal, federated identities without an exact subject, and whole accounts. A condition counts only where it limits who asks.",
+		Looks:  "AWS policies with principals, recognized by their shape in any object: everyone, NotPrincipal, federated identities without an exact subject, and whole accounts. A condition counts only if it limits the caller.",
 		When:   "Critical where everyone is admitted to a role, a key or to change data, else a warning.",
 		Source: "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html",
 	})
@@ -91,15 +91,15 @@ var (
 	})
 	CloudAccount = row(Rule{
 		Name: "cloud-account", Ref: "AWS-08", Level: Critical, Title: "can change the AWS account or stop its audit log",
-		Why:    "Depending on the actions, the account or its organization can be changed, or the records of CloudTrail, AWS Config and GuardDuty can be stopped.",
+		Why:    "Depending on the actions, the identity can change the account or its organization, or stop the records of CloudTrail, AWS Config and GuardDuty.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of organizations:LeaveOrganization, account:CloseAccount, cloudtrail:StopLogging, config:DeleteConfigRule, guardduty:DeleteDetector and their like; wildcards include them.",
+		Looks:  "AWS statements that allow any of organizations:LeaveOrganization, account:CloseAccount, cloudtrail:StopLogging, config:DeleteConfigRule, guardduty:DeleteDetector and their like, also by wildcard.",
 	})
 	CloudClusterAdmin = row(Rule{
 		Name: "cloud-cluster-admin", Ref: "AWS-09", Level: Critical, Title: "can make EKS cluster administrators",
 		Why:    "Access entries and access policies of EKS give any permission in a cluster, whatever its RBAC objects say.",
 		Reduce: narrowCloud,
-		Looks:  "AWS statements that allow one of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig; wildcards include them. Access policies of EKS by which every Secret is read or pods run in every namespace (ClusterAdmin, Admin, AdminView, Edit).",
+		Looks:  "AWS statements that allow any of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig, also by wildcard. EKS access policies that permit reading every Secret, or running pods in every namespace (ClusterAdmin, Admin, AdminView, Edit).",
 	})
 	CloudAllBut = row(Rule{
 		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list",
@@ -129,7 +129,7 @@ var (
 		Name: "cloud-escalation", Ref: "GCP-03", Level: Critical, Title: "has permissions known for privilege escalation",
 		Why:    "Depending on the permission, an identity can run code as another service account, create keys or tokens for it, or change who has access.",
 		Reduce: narrowCloud,
-		Looks:  "Google Cloud permissions by which an account becomes another one, such as iam.serviceAccounts.actAs, iam.roles.update and *.setIamPolicy.",
+		Looks:  "Google Cloud permissions that let an account become another one, such as iam.serviceAccounts.actAs, iam.roles.update and *.setIamPolicy.",
 		When:   "Critical for one that leads to another account or to any role by itself, and for any together with iam.serviceAccounts.actAs, else a warning.",
 	})
 	CloudServiceAdmin = row(Rule{
@@ -189,7 +189,7 @@ var (
 	})
 	CloudStaticCredentials = row(Rule{
 		Name: "cloud-static-credentials", Ref: "ANY-02", Level: Medium, Title: "holds long-lived cloud keys",
-		Why:     "The package also supports short-lived tokens, with which no long-lived key has to be stored.",
+		Why:     "The package also supports short-lived tokens, which need no stored long-lived key.",
 		Reduce:  "Use the token authentication that the package supports, and remove the Secret.",
 		Looks:   "Secrets with long-lived cloud keys in a package that declares support for short-lived tokens.",
 		Example: Example{Of: "Secret keys:", Evidence: "core/Secret/app/keys: static credentials beside token support"},
@@ -204,23 +204,23 @@ var (
 		Name: "cloud-credentials-mode", Ref: "ANY-01", Level: High, Title: "hands out its full cloud credential",
 		Why:     "OpenShift answers a CredentialsRequest in this mode with a copy of the cluster's own cloud credential, whatever the request asks for.",
 		Reduce:  "Let OpenShift create a credential for each request (mode Mint), or create one by hand that permits only what the request asks for.",
-		Looks:   "spec.credentialsMode of the CloudCredential named cluster, where a plan brings CredentialsRequests or roles that write them and the cluster has such an object. Offline nothing is read.",
-		When:    "A warning where a request gets a copy of the cluster's credential, which in the default mode those of Azure and vSphere do; else info, also where it may not be read.",
+		Looks:   "spec.credentialsMode of the CloudCredential named cluster, where a plan includes CredentialsRequests or roles that write them, and the cluster has such an object. Offline, nothing is read.",
+		When:    "A warning where a request gets a copy of the cluster's credential (in the default mode: requests for Azure and vSphere); else info, also where the object may not be read.",
 		Example: Example{Of: "CloudCredential cluster:", Evidence: "mode passthrough: CredentialsRequest/app/op (aws) gets a copy of the credential of the cluster"},
 		Reason:  "The mode of OpenShift's cloud credentials decides what a CredentialsRequest gets: an identity of its own, a copy of the cluster's credential, or what an administrator creates by hand.",
 	})
 	CloudAccessUndeclared = row(Rule{
 		Name: "cloud-access-undeclared", Level: Medium, Title: "uses cloud credentials; the required permissions are not declared",
 		Why:    "What the operator can do in the cloud depends on the credentials it is given, and is not part of this review.",
-		Reduce: "Attach the policy that the publisher documents with --cloud-policy, which is then reviewed and compared at each upgrade, and give the operator an identity that permits only that.",
-		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are the finding cloud-credentials-requested.",
+		Reduce: "With --cloud-policy, attach the policy that the publisher documents, so that it is reviewed and compared at each upgrade; give the operator an identity that permits only that.",
+		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) without stated actions, and requests in a form that cannot be read. For requests that an operator makes at run time, see cloud-credentials-requested.",
 	})
 	CloudNotJudged = row(Rule{
 		Name: "cloud-not-judged", Level: Medium, Title: "asks for cloud access that no rule judges",
-		Why:    "No rule says what an identity with these actions or roles could do beyond their names. Roles of the account's own may hold any action.",
+		Why:    "No rule says what an identity with these actions or roles could do beyond their names. A custom role of your account may permit any action.",
 		Reduce: "Read in the provider's reference what they permit; for a role of your account, attach its definition with --cloud-policy.",
-		Looks:  "Actions and roles of AWS, Google Cloud, Azure, IBM Cloud and vSphere of which no table has a row. Actions that only describe, and roles of nothing but these, are harmless; those that return data or credentials are not taken for such.",
-		When:   "A warning for a role of which it is not known what it gives, else info.",
+		Looks:  "Actions and roles of AWS, Google Cloud, Azure, IBM Cloud and vSphere that no table lists. Actions that only describe resources, and roles with only such actions, are harmless; actions that return data or credentials do not count as such.",
+		When:   "A warning for a role whose permissions are not known, else info.",
 		Source: "https://github.com/iann0036/iam-dataset",
 	})
 	CloudAccessWidened = row(Rule{

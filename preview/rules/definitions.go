@@ -4,7 +4,7 @@ package rules
 const (
 	changeBefore = "Before the upgrade, find the objects and manifests that use the changed fields, and correct them."
 	refused      = "Objects and manifests that were valid before may be refused when they are next written."
-	stored       = "Every stored object of a CRD whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. What the old schema refuses too is left out, and so are rules that compare with the earlier value."
+	stored       = "Every stored object of a CRD whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. Violations of the old schema are left out, and so are rules that compare with the earlier value."
 	eachVersion  = " Each version that both CRDs have is compared."
 )
 
@@ -15,14 +15,14 @@ var (
 		Name: "crd-scope-changed", Level: Critical, Title: "changes its scope",
 		Why:     "The API server refuses to change the scope; the upgrade fails until the CRD and all its custom resources are deleted.",
 		Reduce:  "Ask the publisher for a CRD of another name, and migrate the custom resources.",
-		Looks:   "spec.scope of a CustomResourceDefinition that exists, against the new one's.",
+		Looks:   "spec.scope of an existing CustomResourceDefinition, compared with the new one's.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `scope "Cluster" → "Namespaced"`},
 	})
 	CRDStoredVersionRemoved = row(Rule{
 		Name: "crd-stored-version-removed", Level: Critical, Title: "no longer defines a version that objects are stored in",
 		Why:     "The API server refuses the update, because objects that are stored in that version could no longer be read.",
 		Reduce:  "Rewrite every object in the new storage version (storage version migration), then remove the old one from status.storedVersions.",
-		Looks:   "status.storedVersions of a CRD that exists, against the versions of the new one.",
+		Looks:   "status.storedVersions of an existing CRD, compared with the versions of the new one.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta2 stored version defined → none"},
 	})
 	CRDVersionNotServed = row(Rule{
@@ -34,9 +34,9 @@ var (
 	})
 	CRDConversionChanged = row(Rule{
 		Name: "crd-conversion-changed", Level: Medium, Title: "changes how objects are converted between versions",
-		Why:     "Objects are converted when they are read in another version than they are stored in. With strategy None, fields that only one version has are lost; with Webhook, no object can be converted while the webhook is down.",
+		Why:     "Objects are converted when they are read in a version other than the stored one. With strategy None, fields that only one version has are lost; with Webhook, no object can be converted while the webhook is down.",
 		Reduce:  "Make sure that the new conversion works, and migrate stored objects before the upgrade.",
-		Looks:   "spec.conversion of a CRD that exists, against the new one's.",
+		Looks:   "spec.conversion of an existing CRD, compared with the new one's.",
 		When:    "Info when the webhook stays and only its address changes.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "conversion None → Webhook"},
 	})
@@ -48,7 +48,7 @@ var (
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 to v1 spec.a: field string → none"},
 	})
 	CRDDeleted = row(Rule{
-		Name: "crd-deleted", Level: Critical, Title: "is deleted, and all its objects with it",
+		Name: "crd-deleted", Level: Critical, Title: "is deleted with all its objects",
 		Why:     "Deleting a CRD deletes every custom resource of its kind in all namespaces, at once and for good.",
 		Reduce:  "Leave it out of the removal: without --include-crds it is kept.",
 		Looks:   "CRDs that the plan deletes.",
@@ -63,10 +63,10 @@ var (
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "release b in namespace b"},
 	})
 	CRDConversionLost = row(Rule{
-		Name: "crd-conversion-lost", Level: Medium, Title: "is kept, and what converts its objects is deleted",
-		Why:     "The API server calls the Service for each object that is asked for in another version than it is stored in. Without the Service every such read and write fails, and so do the garbage collector and the deletion of namespaces, which read all objects.",
-		Reduce:  "After the removal, run the command in the evidence, which ends the conversion; or delete the CRD too, with --include-crds.",
-		Looks:   "CRDs that the plan keeps, of several versions that are served or stored, with a conversion webhook whose Service, or the namespace of it, the plan deletes.",
+		Name: "crd-conversion-lost", Level: Medium, Title: "is kept, but the Service that converts its objects is deleted",
+		Why:     "The API server calls the Service for each object that is requested in a version other than the stored one. Without the Service, every such read and write fails, and so do garbage collection and namespace deletion, which read all objects.",
+		Reduce:  "After the removal, run the command in the evidence to end the conversion; or delete the CRD too, with --include-crds.",
+		Looks:   "CRDs with several served or stored versions that the plan keeps, while it deletes the Service of their conversion webhook or the namespace of that Service.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "Service app/hook is deleted; versions v1, v2; they have the same schema"},
 	})
 	CRDKept = row(Rule{
@@ -158,7 +158,7 @@ var (
 	})
 	CRDStoredObjectsBreak = row(Rule{
 		Name: "crd-stored-objects-break", Level: Critical, Title: "no longer accepts objects that are stored",
-		Why:     "After the upgrade these objects cannot be created or restored from a backup, and the API server refuses every change of the invalid fields, also by the operator; before Kubernetes 1.33 every change of the object.",
+		Why:     "After the upgrade these objects cannot be created or restored from a backup, and the API server refuses every change to the invalid fields, including changes by the operator; before Kubernetes 1.33, every change to the object.",
 		Reduce:  "Correct the named fields of these objects before the upgrade.",
 		Looks:   stored,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "1 of 12 objects: app/a: spec.size: should be greater than or equal to 2"},

@@ -12,7 +12,7 @@ var (
 	FlyteSections = row(Rule{
 		Name: "flyte-sections", Level: Notice, Title: "enables plugins of Flyte",
 		Why:    "A Flyte plugin needs four parts: an operator, the engine's configuration, the engine's permissions for the custom resource, and objects in each project's namespace.",
-		Reduce: "Nothing has to be done. A part that is missing is the finding flyte-section-missing.",
+		Reduce: "Nothing has to be done. For missing parts, see flyte-section-missing.",
 		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins): for each plugin that is asked for, the operator, the engine's configuration, its rights and the objects of the projects.",
 		Source: flyteDocs,
 		Example: Example{
@@ -22,10 +22,10 @@ var (
 	})
 	FlyteObjectsLeft = row(Rule{
 		Name: "flyte-objects-left", Level: Critical, Title: "turns off plugins of Flyte that are in use",
-		Why:     "Without the plugin, Flyte does not remove the finalizers of these objects any more, and aborting their tasks does not delete them.",
+		Why:     "Without the plugin, Flyte no longer removes the finalizers of these objects, and aborting their tasks does not delete them.",
 		Reduce:  "Wait until their tasks have ended, or abort them, and preview again.",
 		Looks:   "The custom resources in the cluster of plugins that the live configuration asks for by name and the plan's does not.",
-		When:    "It is critical where there are objects, and not known where they cannot be counted.",
+		When:    "Critical where there are objects, unknown where they cannot be counted.",
 		Source:  flyteDocs,
 		Example: Example{Of: "ConfigMap flyte-propeller-config", Evidence: "plugin ray is turned off while the cluster has 2 RayJob objects"},
 	})
@@ -63,7 +63,7 @@ var (
 		Name: "flyte-engine-not-restarted", Level: Medium, Title: "changes plugins of a Flyte engine that is not restarted",
 		Why:    "Flyte's engine loads its plugins when it starts, so the change has no effect until it is restarted.",
 		Reduce: "Restart the engine after the apply with the command in the evidence, or put a checksum of the configuration into its pod template.",
-		Looks:  "Workloads of the plan, or else Deployments of the cluster, that mount an engine's ConfigMap of which the plan changes the plugins, and whose pods stay as they are.",
+		Looks:  "Workloads of the plan, or else Deployments of the cluster, that mount an engine's ConfigMap whose plugins the plan changes, and that do not restart their pods.",
 		Source: flyteDocs,
 		Example: Example{
 			Of:       "ConfigMap flyte-propeller-config",
@@ -73,7 +73,7 @@ var (
 	FlyteListsChanged = row(Rule{
 		Name: "flyte-lists-changed", Level: Notice, Title: "changes the lists of Flyte's plugins",
 		Why:    "Flyte's engine replaces each list as a whole and merges nothing, so the evidence shows the old and the new list in full.",
-		Reduce: "Nothing has to be done. Plugins that the change disables are the finding flyte-default-removed.",
+		Reduce: "Nothing has to be done. For plugins that the change disables, see flyte-default-removed.",
 		Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, against those of the plan.",
 		Source: flyteDocs,
 		Example: Example{
@@ -83,10 +83,10 @@ var (
 	})
 	FlyteProjectRights = row(Rule{
 		Name: "flyte-project-rights", Level: Medium, Title: "grants permissions in every Flyte project",
-		Why:    "Flyte creates these objects in the namespace of each project, also of projects that are created later, without another review.",
+		Why:    "Flyte creates these objects in the namespace of each project, including projects that are created later, without another review.",
 		Reduce: "List in the template's Role only what the plugin's driver needs.",
 		Looks:  "Templates in ConfigMaps whose objects go into {{ namespace }}: Roles and bindings among them, and the cloud roles of their ServiceAccounts.",
-		When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",
+		When:   "As severe as the worst finding about these objects would be if they were in the plan.",
 		Source: flyteDocs,
 		Example: Example{
 			Of:       "ConfigMap clusterresource-template",
@@ -98,7 +98,7 @@ var (
 		Why:     "Flyte's engine merges nothing: a list that is configured is the whole list, and plugins that it lacks are disabled.",
 		Reduce:  "Write the whole list, including container, sidecar and k8s-array.",
 		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against those that Flyte's charts set.",
-		When:    "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
+		When:    "Critical where a task type is left with a plugin that is not enabled, else a warning.",
 		Source:  flyteDocs,
 		Example: Example{Severity: preview.Warning, Of: "ConfigMap flyte-propeller-config", Evidence: "enabled-plugins has no sidecar any more"},
 	})

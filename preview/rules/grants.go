@@ -24,8 +24,8 @@ var (
 		Why: "All verbs on all resources include subresources, and kinds that are added to the API group later.",
 		Cases: []Case{
 			{For: "core", Title: "has full control of the core API group", Why: "The core API group contains Secrets, ServiceAccount tokens, pods and nodes."},
-			{For: "apps", Title: "has full control of API group apps", Why: "With Deployments, StatefulSets and DaemonSets, pods can be run as any ServiceAccount of their namespace."},
-			{For: "rbac.authorization.k8s.io", Title: "has full control of API group rbac.authorization.k8s.io", Why: "The verbs escalate and bind are included, with which the subject can give itself any permission."},
+			{For: "apps", Title: "has full control of API group apps", Why: "With Deployments, StatefulSets and DaemonSets, the subject can run pods as any ServiceAccount of their namespace."},
+			{For: "rbac.authorization.k8s.io", Title: "has full control of API group rbac.authorization.k8s.io", Why: "The verbs escalate and bind are included, so the subject can give itself any permission."},
 			{For: "own", Title: "has full control of its own API group", Why: "The package itself defines this API group with its CRDs. Subresources, and kinds that are added to the group later, are included."},
 		},
 		Reduce: "List the resources and verbs that the operator needs.",
@@ -34,10 +34,10 @@ var (
 	})
 	RBACWriteAllResources = row(Rule{
 		Name: "rbac-write-all-resources", Ref: "RBAC-04", Level: Critical, Title: "can write every resource",
-		Why: "Every resource includes workloads and Secrets, with which the subject can get the permissions of any ServiceAccount, and all data can be deleted.",
+		Why: "Every resource includes workloads and Secrets, so the subject can get the permissions of any ServiceAccount, and delete all data.",
 		Cases: []Case{
-			{For: "create update patch", Why: "Every resource includes workloads and Secrets, with which the subject can get the permissions of any ServiceAccount."},
-			{For: "delete", Title: "can delete every resource", Why: "Every workload, Secret and PersistentVolumeClaim can be deleted, and data with them."},
+			{For: "create update patch", Why: "Every resource includes workloads and Secrets, so the subject can get the permissions of any ServiceAccount."},
+			{For: "delete", Title: "can delete every resource", Why: "Every workload, Secret and PersistentVolumeClaim can be deleted, together with its data."},
 		},
 		Reduce: "List the resources that the operator writes.",
 		Looks:  `Effective permissions to create, update, patch or delete resources "*" that include the core group.`,
@@ -77,13 +77,13 @@ var (
 		Name: "rbac-secrets-read", Ref: "RBAC-10", Level: Critical, Title: "can read Secrets",
 		Why:    "Secrets hold tokens, passwords and private keys; list and watch return their content too.",
 		Reduce: listNames,
-		When:   "Stays critical in a namespace of an account with a critical permission whose token is stored in a Secret, or can be by the subject.",
+		When:   "Stays critical in a namespace that has an account with a critical permission, if a token of the account is stored in a Secret or the subject can store one.",
 	})
 	RBACSecretsWrite = row(Rule{
 		Name: "rbac-secrets-write", Ref: "RBAC-11", Level: Critical, Title: "can write Secrets",
 		Why:    "A subject that can write and read Secrets can create a token for any ServiceAccount of the namespace; one that can only write them can replace credentials.",
 		Reduce: listNames,
-		When:   "Critical when the same subject also reads Secrets there, for Secrets by name that decide who controls the cluster, such as those of Argo CD, and where it can make tokens for nodes and nothing else that it holds is critical; else a warning.",
+		When:   "Critical when the same subject also reads Secrets there, for Secrets by name that decide who controls the cluster, such as Argo CD's, and where it can make tokens for nodes and nothing else that it holds is critical; else a warning.",
 	})
 	RBACPodsLog = row(Rule{
 		Name: "rbac-pods-log", Ref: "RBAC-17", Level: Low, Title: "can read pod logs",
@@ -115,8 +115,8 @@ var (
 		Name: "rbac-configmaps-write", Ref: "RBAC-67", Level: High, Title: "can write ConfigMaps",
 		Why:    "ConfigMaps can change the behaviour of any workload, including the control plane.",
 		Reduce: listNames,
-		Looks:  "Effective permissions to create, update or patch ConfigMaps, except in the namespaces of the release and in kube-system, which another rule is about.",
-		When:   "Critical for ConfigMaps of the cluster itself by name, such as aws-auth and coredns, and for those of systems that are cluster-admin, such as Argo CD.",
+		Looks:  "Effective permissions to create, update or patch ConfigMaps, except in the namespaces of the release and in kube-system, which another rule covers.",
+		When:   "Critical for ConfigMaps of the cluster itself by name, such as aws-auth and coredns, and for ConfigMaps of systems that are cluster-admin, such as Argo CD.",
 	})
 	CloudCredentialsRequested = row(Rule{
 		Name: "cloud-credentials-requested", Ref: "RBAC-80", Level: High, Title: "can write CredentialsRequests",
@@ -129,19 +129,20 @@ var (
 		Name: "rbac-cloud-iam-write", Ref: "RBAC-80", Level: Critical, Title: "can write objects that grant cloud permissions",
 		Why:    "Controllers such as AWS Controllers for Kubernetes, Crossplane or Config Connector create cloud identities and policies from these objects, with their own cloud permissions.",
 		Reduce: listNames,
-		Looks:  "Effective permissions to create, update or patch custom resources through which cloud identities are administered (AWS Controllers for Kubernetes, Crossplane, Config Connector and the like).",
+		Looks:  "Effective permissions to create, update or patch custom resources that administer cloud identities (AWS Controllers for Kubernetes, Crossplane, Config Connector and the like).",
 		When:   ordersWhen,
 	})
 	RBACSecretSourcesWrite = row(Rule{
-		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects from which controllers create Secrets",
-		Why: "Controllers create and replace Secrets as these objects say, so credentials and certificates can be obtained or replaced.",
+		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects that make controllers create Secrets",
+		InEvidence: "can write objects from which controllers create Secrets",
+		Why:        "Controllers create and replace Secrets as these objects say, so the subject can obtain or replace credentials and certificates.",
 		Cases: []Case{
 			{For: "external-secrets.io", Title: "can write objects of the External Secrets Operator", Why: "The External Secrets Operator copies credentials between an external store and Secrets, as these objects say."},
-			{For: "bitnami.com", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret from each SealedSecret, and so its credentials."},
-			{For: "cert-manager.io acme.cert-manager.io", Title: "can write cert-manager certificates or issuers", Why: "cert-manager issues certificates as these objects ask, so a certificate for the name of another service can be obtained."},
+			{For: "bitnami.com", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret, and its credentials, from each SealedSecret."},
+			{For: "cert-manager.io acme.cert-manager.io", Title: "can write cert-manager certificates or issuers", Why: "cert-manager issues certificates as these objects ask, so the subject can obtain a certificate for the name of another service."},
 		},
 		Reduce: listNames,
-		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators from which credentials are made or fetched, that are not the plan's own.",
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller creates or fetches credentials.",
 		When:   ordersWhen,
 	})
 	RBACWorkloadsWrite = row(Rule{
@@ -152,7 +153,7 @@ var (
 	})
 	RBACPodsModify = row(Rule{
 		Name: "rbac-pods-modify", Ref: "RBAC-13", Level: Critical, Title: "can change running pods",
-		Why:    "A running pod that is given another image runs other code with the permissions of its ServiceAccount.",
+		Why:    "A subject that changes the image of a running pod runs other code with the permissions of the pod's ServiceAccount.",
 		Reduce: listNames,
 		When:   amountsWhen,
 	})
@@ -175,9 +176,9 @@ var (
 	})
 	RBACCustomExec = row(Rule{
 		Name: "rbac-custom-exec", Ref: "RBAC-83", Level: High, Title: "can open consoles, shells or ports of custom resources",
-		Why:    "Consoles, VNC, exec and port-forward give access to what a custom resource stands for, such as a virtual machine of KubeVirt, as pods/exec does to a pod.",
+		Why:    "Consoles, VNC, exec and port-forward give access to what a custom resource stands for, such as a KubeVirt virtual machine, as pods/exec does to a pod.",
 		Reduce: inNamespaces,
-		Looks:  "Effective permissions on sub-resources of custom resources such as console, vnc, exec, attach, proxy and portforward, that are not of the plan's own kinds.",
+		Looks:  "Effective permissions on sub-resources of custom resources such as console, vnc, exec, attach, proxy and portforward, other than the plan's own kinds.",
 	})
 	RBACPodsStatus = row(Rule{
 		Name: "rbac-pods-status", Ref: "RBAC-33", Level: Medium, Title: "can write the status of pods or Services",
@@ -197,13 +198,13 @@ var (
 	})
 	RBACClaimsWrite = row(Rule{
 		Name: "rbac-claims-write", Ref: "RBAC-65", Level: Critical, Title: "can write or delete PVCs or VolumeSnapshots",
-		Why:    "Deleting a claim can delete its data; a VolumeSnapshot, or a claim that is made from one, copies data.",
+		Why:    "Deleting a PersistentVolumeClaim can delete its data; a VolumeSnapshot, or a claim created from one, copies data.",
 		Reduce: listNames,
-		When:   "Critical where the same subject may delete all claims, and all PersistentVolumes or VolumeSnapshots: there is no way back. Else a warning.",
+		When:   "Critical where the same subject may delete all PersistentVolumeClaims, and all PersistentVolumes or VolumeSnapshots: there is no way back. Else a warning.",
 	})
 	UnseenWorkloads = row(Rule{
 		Name: "unseen-workloads", Ref: "POD-21", Level: Notice, Title: "can create pods that are not part of this review",
-		Why:  "The images and security settings of pods that the operator creates at run time are not known before.",
+		Why:  "The images and security settings of pods that the operator creates at run time are not known in advance.",
 		When: "Always info.",
 	})
 	RBACEscalate = row(Rule{
@@ -239,7 +240,7 @@ var (
 	})
 	RBACSignCertificates = row(Rule{
 		Name: "rbac-sign-certificates", Ref: "RBAC-41", Level: Critical, Title: "can sign certificates",
-		Why:    "A subject that signs certificate signing requests decides what the certificates say; those of the API server's client signer log in as any user.",
+		Why:    "A subject that signs certificate signing requests decides what the certificates say; with the API server's client signer, it can log in as any user.",
 		Reduce: "Restrict sign with resourceNames to the signers that the operator needs.",
 		When:   "Critical for signers of Kubernetes (kubernetes.io/*), a warning for others.",
 	})
@@ -255,7 +256,7 @@ var (
 			{For: "olm.operatorframework.io operators.coreos.com", Why: "OLM installs the operators that these objects name, with the permissions that they ask for."},
 			{For: "argoproj.io", Why: "Argo CD applies the manifests that these objects name, by default with cluster-admin permissions."},
 			{For: "kustomize.toolkit.fluxcd.io helm.toolkit.fluxcd.io source.toolkit.fluxcd.io", Why: "Flux applies the manifests and charts that these objects name, by default with cluster-admin permissions."},
-			{For: "pkg.crossplane.io apiextensions.crossplane.io", Why: "Crossplane installs the packages, and makes the objects, that these objects describe."},
+			{For: "pkg.crossplane.io apiextensions.crossplane.io", Why: "Crossplane installs the packages, and creates the objects, that these objects describe."},
 			{For: "tekton.dev", Title: "can start Tekton runs", Why: "A PipelineRun or TaskRun runs any commands in pods, as any ServiceAccount of its namespace."},
 		},
 		Reduce: listNames,
@@ -289,7 +290,7 @@ var (
 		Name: "rbac-nodes-read", Ref: "RBAC-34", Level: Low, Title: "can read node logs or metrics",
 		Why: "Logs of a node may contain secrets, and metrics show what runs on it.",
 		Cases: []Case{
-			{For: "nodes/log", Title: "can read node logs", Why: "The logs of a node are every file below its /var/log: those of all pods and of the control plane's programs, which may contain secrets."},
+			{For: "nodes/log", Title: "can read node logs", Why: "The logs of a node are all files below its /var/log, including logs of all pods and of control plane components; they may contain secrets."},
 			{For: "nodes/metrics nodes/stats", Title: "can read node metrics", Why: "Normal for monitoring: metrics show which pods run on a node, and what they use."},
 		},
 		Reduce: onlyNames,
@@ -297,9 +298,9 @@ var (
 	})
 	RBACWebhooksWrite = row(Rule{
 		Name: "rbac-webhooks-write", Ref: "RBAC-50", Level: Critical, Title: "can write admission webhooks",
-		Why:    "An admission webhook receives every object that its rules cover, Secrets included; a mutating webhook can change them, such as add containers to pods.",
+		Why:    "An admission webhook receives every object that its rules cover, Secrets included; a mutating webhook can change them, for example add containers to pods.",
 		Reduce: onlyNames,
-		When:   "Critical for mutating webhooks, when the subject also writes CustomResourceDefinitions, and for validating ones where nothing else that it holds is; else a warning.",
+		When:   "Critical for mutating webhooks, when the subject also writes CustomResourceDefinitions, and for validating ones where nothing else that the subject holds is critical; else a warning.",
 	})
 	RBACWebhooksDelete = row(Rule{
 		Name: "rbac-webhooks-delete", Ref: "RBAC-51", Level: High, Title: "can delete admission webhooks",
@@ -316,13 +317,13 @@ var (
 		Name: "rbac-crds-write", Ref: "RBAC-53", Level: Critical, Title: "can write CRDs",
 		Why:    "A conversion webhook in a CRD receives and can change every custom resource of its kind, and a changed schema can break other operators.",
 		Reduce: onlyNames,
-		When:   "Critical where the subject may change every CRD, it or the package has a server that can convert their objects, orders to other operators among them, and nothing else that it holds is critical; else a warning.",
+		When:   "Critical if the subject may change every CRD, if the subject or the package has a server that can convert their objects, including instructions to other operators, and if nothing else that the subject holds is critical; else a warning.",
 	})
 	RBACCRDsDelete = row(Rule{
 		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: Critical, Title: "can delete CRDs",
 		Why:    "Deleting a CRD deletes all its custom resources, in every namespace.",
 		Reduce: onlyNames,
-		When:   "A warning for CRDs by name, but for those of widely used operators that the plan does not bring.",
+		When:   "A warning for CRDs by name, except for CRDs of widely used operators that the plan does not include.",
 	})
 	RBACAPIServicesWrite = row(Rule{
 		Name: "rbac-apiservices-write", Ref: "RBAC-55", Level: Critical, Title: "can write APIServices",
@@ -351,7 +352,7 @@ var (
 	})
 	RBACNamespacesChange = row(Rule{
 		Name: "rbac-namespaces-change", Ref: "RBAC-60", Level: High, Title: "can change Namespaces",
-		Why:    "Labels of a namespace decide its Pod Security level and which network policies apply to it.",
+		Why:    "Labels of a namespace decide its Pod Security level and which NetworkPolicies apply to it.",
 		Reduce: listNames,
 		When:   amountsWhen,
 	})
@@ -363,11 +364,11 @@ var (
 	})
 	RBACNamespacesCreate = row(Rule{
 		Name: "rbac-namespaces-create", Ref: "RBAC-62", Level: Low, Title: "can create Namespaces",
-		Why: "A new namespace has no quotas, network policies or Pod Security level yet.",
+		Why: "A new namespace has no ResourceQuotas, NetworkPolicies or Pod Security level yet.",
 	})
 	RBACEndpointsWrite = row(Rule{
 		Name: "rbac-endpoints-write", Ref: "RBAC-68", Level: Critical, Title: "can redirect Service traffic (write Endpoints)",
-		Why:    "Traffic to a Service goes to the addresses in its EndpointSlices, also to pods of other namespaces (CVE-2021-25740).",
+		Why:    "Traffic to a Service goes to the addresses in its EndpointSlices, including pods of other namespaces (CVE-2021-25740).",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch Endpoints and EndpointSlices.",
 		When:   "Critical for EndpointSlices of all namespaces or of the control plane, DNS among them; a warning for Endpoints, which only Services without a selector follow, and in other namespaces.",
@@ -399,16 +400,16 @@ var (
 	RBACLeasesOwn = row(Rule{
 		Name: "rbac-leases-own", Ref: "RBAC-76", Level: Notice, Title: "can write Leases",
 		Why:   "Normal for controllers, which use a Lease to elect a leader.",
-		Looks: "Effective permissions in a namespace, other than those of the control plane, to write leases.",
+		Looks: "Effective permissions to write Leases in a namespace outside the control plane.",
 		Example: Example{
 			Title:    "ServiceAccount op: can write Leases in namespace app",
 			Evidence: "ServiceAccount app/op in namespace app: create, update on leases in coordination.k8s.io",
 		},
 	})
 	RBACLeasesSystem = row(Rule{
-		Name: "rbac-leases-system", Ref: "RBAC-77", Level: Medium, Title: "can write Leases, those of the control plane included",
-		Why:    "Leases hold the leader election of the control plane and the heartbeats of nodes, which changes can disturb.",
+		Name: "rbac-leases-system", Ref: "RBAC-77", Level: Medium, Title: "can write Leases, including the control plane's",
+		Why:    "Leases hold the leader election of the control plane and the heartbeats of nodes, so changes can disturb both.",
 		Reduce: listNames,
-		Looks:  "Effective permissions to write leases cluster-wide, in kube-system or in kube-node-lease.",
+		Looks:  "Effective permissions to write Leases cluster-wide, in kube-system or in kube-node-lease.",
 	})
 )

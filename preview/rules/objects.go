@@ -11,22 +11,22 @@ var (
 		Name: "object-blocked", Level: Critical, Title: "conflicts with an existing object",
 		Why:     "The existing object belongs to another owner, is being deleted, or would have to be deleted together with data or against its finalizers. The evidence says which.",
 		Reduce:  "Resolve what the evidence names and preview again, or install under another name or into another namespace.",
-		Looks:   "Objects that exist with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux) or an owner reference; that are being deleted, where the finalizers they wait for are named; and PVCs, PVs, Namespaces, CRDs and objects with finalizers of which an immutable field changes, so that they would have to be deleted and created again.",
-		When:    "Always critical. The plan cannot be applied, accepted or not.",
+		Looks:   "Existing objects with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux) or an owner reference; objects that are being deleted, with the finalizers they wait for; and PVCs, PVs, Namespaces, CRDs and objects with finalizers that would have to be deleted and created again because an immutable field changes.",
+		When:    "Always critical. The plan cannot be applied, even if the finding is accepted.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: belongs to Helm release web"},
 	})
 	FieldConflict = row(Rule{
 		Name: "field-conflict", Level: Critical, Title: "has field conflicts",
 		Why:     "--conflicts take replaces the value of the other field manager; --conflicts leave keeps it, and the object then differs from the package.",
 		Reduce:  "Run again with --conflicts take (override) or --conflicts leave (keep), or with --conflicts OBJECT=take for one object; on the screen t takes and l leaves.",
-		Looks:   "Fields that another field manager owns and that the plan sets to another value. Until that is decided, the changes shown are those of taking the fields over.",
+		Looks:   "Fields that another field manager owns and that the plan sets to another value. Until that is decided, the review shows the changes as if the fields were taken over.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: .spec.replicas is managed by kube-controller-manager: now 3, if taken over 2"},
 	})
 	HotFixOverwritten = row(Rule{
 		Name: "hot-fix-overwritten", Level: High, Title: "loses changes that were made after that revision",
 		Why:    "The rollback sets these fields to their values in the earlier revision. Values that another field manager has set since, such as a hot fix by kubectl set image, are lost.",
 		Reduce: "Keep the live values with rollback --conflicts leave.",
-		Looks:  "Fields that a rollback takes back: the revision gone back to has set them, and another field manager has since.",
+		Looks:  "Fields that a rollback resets: the earlier revision set them, and another field manager has set them since.",
 		Example: Example{
 			Of:       "Deployment op:",
 			Evidence: `apps/Deployment/app/op: .spec.template.spec.containers[name="op"].image is taken back from kubectl-set: now "op:hotfix", after "op:1"`,
@@ -34,15 +34,15 @@ var (
 	})
 	ObjectReplaced = row(Rule{
 		Name: "object-replaced", Ref: "BIND-10", Level: Critical, Title: "is deleted and created again",
-		Why:     "A field differs that cannot be changed in place. Between deletion and creation the object is missing, and what depends on it does not work.",
+		Why:     "A field that cannot be changed in place differs. Between deletion and creation the object is missing, and what depends on it does not work.",
 		Looks:   "Objects that have to be deleted and created again.",
-		When:    "Critical, a warning for roles and bindings.",
+		When:    "Critical; a warning for roles and bindings.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: deleted and created again"},
 	})
 	ReplicasReset = row(Rule{
 		Name: "replicas-reset", Level: Medium, Title: "falls to the default number of pods",
 		Why:     "The package no longer sets replicas, so the field falls to its default. A HorizontalPodAutoscaler that is to set it acts only after pods have stopped.",
-		Reduce:  "Keep replicas in the package until the autoscaler has set another number; from then on the field is the autoscaler's and stays.",
+		Reduce:  "Keep replicas in the package until the autoscaler has set another number; from then on the autoscaler owns the field.",
 		Looks:   "Deployments and StatefulSets that run more than one pod, whose replicas leave the package and fall.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: spec.replicas is no longer set: from 5 to 1"},
 	})
@@ -62,32 +62,32 @@ var (
 		Example: Example{Of: "PersistentVolumeClaim data:", Evidence: "core/PersistentVolumeClaim/app/data: helm.sh/resource-policy is keep"},
 	})
 	ObjectAdopted = row(Rule{
-		Name: "object-adopted", Level: High, Title: "is taken over",
+		Name: "object-adopted", Level: High, Title: "exists already, and is taken over",
 		Why:     "The object exists already, and becomes part of this release. Its changes are computed from the fields that the plan sets, because no dry run can show them before the former owner has released the object.",
 		Looks:   "Objects that exist, have no owner, and become part of the release.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: exists already"},
 	})
 	HostileText = row(Rule{
 		Name: "hostile-text", Level: High, Title: "holds text that hides or forges what is displayed",
-		Why:    "Control, bidirectional, zero-width or look-alike characters can make a reviewer read something else than what is applied.",
+		Why:    "Control, bidirectional, zero-width or look-alike characters can make a reviewer read something other than what is applied.",
 		Reduce: "Ask the publisher why the text has these characters.",
-		Looks:  "Every name, key and text of every object, but the data of Secrets and ConfigMaps.",
+		Looks:  "Every name, key and text of every object, except the data of Secrets and ConfigMaps.",
 	})
 	Unknown = row(Rule{
 		Name: "unknown", Level: NotKnown, Title: "could not be read",
 		Why: "What could not be read is not reviewed. If it is an object of the plan and you accept this, the object is created; if it exists already, the apply stops.",
 		Cases: []Case{
 			{For: "ClusterRole", Title: "has rules that are known only in a cluster", Why: "The ClusterRole aggregates the rules of other ClusterRoles by their labels. Rules that it gets from ClusterRoles of the cluster are not part of this review."},
-			{For: UnreadKind, Title: "has a kind of which no version is served", Why: "The CRD is in the cluster, and serves no version: objects of the kind may exist, and can be neither read nor deleted. The record of the release keeps them, and the plan cannot be applied, whatever is accepted.", Reduce: "Serve a version of the CRD again, or delete the CRD, and with it all its objects."},
-			{For: "kind not served", Title: "needs an API that is not installed", Why: "The cluster has no CRD or API server for this kind, and the plan brings none: the plan cannot be applied, whatever is accepted.", Reduce: "Install first what brings the API, or plan without the object."},
-			{For: "exceeded quota", Title: "exceeds a quota", Why: "The API server refuses the object until the quota has room for it; the apply stops there.", Reduce: "Raise the quota, or free what it counts."},
+			{For: UnreadKind, Title: "has a kind that is served in no version", Why: "The CRD is in the cluster, but serves no version: objects of the kind may exist, and can be neither read nor deleted. The record of the release keeps them, and the plan cannot be applied, whatever is accepted.", Reduce: "Serve a version of the CRD again, or delete the CRD, and with it all its objects."},
+			{For: "kind not served", Title: "needs an API that is not installed", Why: "The cluster has no CRD or API server for this kind, and the plan includes none: the plan cannot be applied, whatever is accepted.", Reduce: "First install what provides the API, or plan without the object."},
+			{For: "exceeded quota", Title: "exceeds a quota", Why: "The API server refuses the object until the quota has room for it; the apply stops there.", Reduce: "Raise the quota, or delete objects that it counts."},
 			{For: "admission ", Title: "is refused by an admission policy or webhook", Why: "The cluster refuses the object as the plan writes it; the apply stops there unless the policy or webhook allows it by then.", Reduce: "Read what the policy or webhook demands; its name is in the evidence."},
-			{For: "invalid", Title: "is refused by the API server as invalid", Why: "The API server refuses the object as the plan writes it; the apply stops there.", Reduce: "Correct the field that the evidence names, in the package or by its parameters."},
+			{For: "invalid", Title: "is refused by the API server as invalid", Why: "The API server refuses the object as the plan writes it; the apply stops there.", Reduce: "Correct the field that the evidence names, in the package or with its parameters."},
 			{For: "immutable", Title: "changes a field that cannot change", Why: "The API server refuses the change; the apply stops there.", Reduce: "Delete the object first, if nothing depends on it."},
 		},
 		Reduce:  "Preview with a cluster, and with permission to read what the finding names.",
-		Looks:   "Everything that the plan depends on and that could not be read, as the API server said.",
-		When:    "Always unknown: such a plan is applied only with each unknown accepted by name.",
+		Looks:   "Everything that the plan depends on and that could not be read, with the answer of the API server.",
+		When:    "Always unknown: such a plan is applied only if each unknown is accepted by name.",
 		Example: Example{Of: "ClusterRole r:", Evidence: "forbidden"},
 	})
 	NotAppliable = row(Rule{
@@ -98,7 +98,7 @@ var (
 		Example: Example{Of: "Deployment op", Evidence: `apps/Deployment/app/op: .spec.template.spec.containers[name="op"].env: duplicate entries for key [name="A"]`},
 	})
 	NeedsExternal = row(Rule{
-		Name: "needs-external", Level: Medium, Title: "needs what is not installed",
+		Name: "needs-external", Level: Medium, Title: "needs something that is not installed",
 		Why:     "Pods that refer to the missing object do not start until it exists.",
 		Reason:  "The package needs this API, and the cluster does not serve it.",
 		Reduce:  "Create the missing object before the install, or install what provides it.",
@@ -108,8 +108,8 @@ var (
 	KindNotServed = row(Rule{
 		Name: "kind-not-served", Level: Medium, Title: "is skipped",
 		Why:    "The cluster does not serve the API of this object, and nothing else in the plan depends on the object. An upgrade after the API was installed creates it; with --strict the plan is refused instead.",
-		Reduce: "First install what serves the API.",
-		Looks:  "Objects of kinds that the cluster does not serve and the plan does not bring, of API groups other than those of Kubernetes and cert-manager, that are no hooks and that no package requires.",
+		Reduce: "First install what provides the API.",
+		Looks:  "Objects of kinds that the cluster does not serve and the plan does not define, except hooks, objects that a package requires, and API groups of Kubernetes and cert-manager.",
 		Example: Example{
 			Title:    "ServiceMonitor op is skipped: nothing collects its metrics",
 			Evidence: "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1",
@@ -126,10 +126,10 @@ var (
 		},
 	})
 	ForeignNamespace = row(Rule{
-		Name: "foreign-namespace", Level: Medium, Title: "goes into another namespace than the release",
+		Name: "foreign-namespace", Level: Medium, Title: "goes into a namespace other than the release's",
 		Why:     "The objects hard-code this namespace; -n does not override it.",
 		Reduce:  "Remove the namespace from the package's objects.",
-		Looks:   "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
+		Looks:   "Namespaces of objects other than the release's, unless the format is registry+v1, whose install mode chooses them.",
 		Example: Example{Title: "one object goes into namespace kube-system", Evidence: "rbac.authorization.k8s.io/RoleBinding/kube-system/reader"},
 	})
 	FieldNotSent = row(Rule{
@@ -141,7 +141,7 @@ var (
 	}.example("apps/Deployment/app/op", ".status"))
 	NullNotSent = row(Rule{
 		Name: "null-not-sent", Level: Notice, Title: "has nulls that are not sent",
-		Why:    "The API server takes a null in this field for a field that is not set, so the null has no effect but the field's default.",
+		Why:    "The API server takes a null in this field for a field that is not set, so the field gets its default.",
 		Text:   "%s is null in the content and is not sent: the API server takes it for not set",
 		Reduce: "Remove the field from the package, or give it a value.",
 		Looks:  "Nulls in fields of the content that may not be null, by the schema of a built-in kind or of a CustomResourceDefinition in the plan.",
@@ -164,7 +164,7 @@ var (
 		},
 	})
 	NamespaceDeleted = row(Rule{
-		Name: "namespace-deleted", Level: Critical, Title: "is deleted, and all it holds with it",
+		Name: "namespace-deleted", Level: Critical, Title: "is deleted with everything in it",
 		Why:    "Deleting a namespace deletes everything in it at once and for good, objects of other owners included.",
 		Reduce: "Move objects of other owners to another namespace first, or leave out --include-namespaces.",
 		Looks:  "Namespaces that uninstall --include-namespaces deletes, and every object in them that can be listed and deleted. Not counted: what the plan deletes itself, the release's own record, what a controller made for another object, Events, Endpoints, and what every namespace has.",
@@ -174,11 +174,11 @@ var (
 		},
 	})
 	NamespaceKept = row(Rule{
-		Name: "namespace-kept", Level: Notice, Title: "stays: the release did not make it",
+		Name: "namespace-kept", Level: Notice, Title: "is kept: the release did not create it",
 		Why:     "Uninstall deletes a namespace only if the record of the release says that the release created it.",
 		Reason:  "Uninstall deletes a namespace only if it carries the mark of this release and the record of the release names it. By hand: kubectl delete namespace %s",
 		Reduce:  "Delete the namespace by hand, if nothing else uses it.",
-		Looks:   "Namespaces of a release that is uninstalled with --include-namespaces, against what its record says that it made.",
+		Looks:   "Namespaces of a release that is uninstalled with --include-namespaces, compared with the namespaces that its record says it created.",
 		Example: Example{Of: "Namespace app", Evidence: "core/Namespace/-/app was there before, or no record says who made it"},
 	})
 )

@@ -12,27 +12,27 @@ var (
 		Why:    trust,
 		Text:   "it carries no signature, though a policy says who signs it",
 		Reduce: "Have the publisher sign it, or use --verify required, which refuses it.",
-		Looks:  "Whether content of which a flag or policy names the signer carries a signature, with --verify if-present.",
+		Looks:  "With --verify if-present: content without a signature, although a flag or policy names its signer.",
 	}.example("package/mongodb"))
 	SignatureIgnored = row(Rule{
 		Name: "signature-ignored", Level: Medium, Title: "was not verified",
 		Why:    trust,
 		Text:   "a policy says who signs it, and verification is off",
 		Reduce: "Leave out --verify off.",
-		Looks:  "Whether content of which a policy names the signer was verified.",
+		Looks:  "Content that was not verified, although a policy names its signer.",
 	}.example("package/mongodb"))
 	Deprecated = row(Rule{
 		Name: "deprecated", Level: Medium, Title: "is deprecated",
-		Why:     "The publisher advises against using it, and may not fix faults any more.",
+		Why:     "The publisher advises against using it, and may no longer fix faults.",
 		Reduce:  "Choose another version or channel.",
 		Looks:   "What the catalog says about the package, its channel and the version, and what a chart says of itself.",
 		Example: noteExample("package/mongodb", "channel stable is deprecated: use stable-v2"),
 	})
 	NoUpgradeEdges = row(Rule{
 		Name: "no-upgrade-edges", Level: Notice, Title: "follows no upgrade edges",
-		Why:     "The upgrade edges of a catalog say from which versions an upgrade was tested. This version was chosen without them.",
+		Why:     "The upgrade edges of a catalog list the versions that an upgrade was tested from. This version was chosen without them.",
 		Reduce:  "Upgrade by package name, without REF.",
-		Looks:   "Upgrades to a version that no catalog's upgrade edges lead to.",
+		Looks:   "Upgrades outside the catalog's upgrade graph.",
 		Example: noteExample("package/mongodb", "the upgrade path was not checked"),
 	})
 	Downgrade = row(Rule{
@@ -50,10 +50,10 @@ var (
 		Example: noteExample("package/mongodb", "1.8.1 → 1.9.0 (this plan) → 1.10.0; run upgrade again afterwards"),
 	})
 	PackageNameLookAlike = row(Rule{
-		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the name of another",
+		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the same name as another package",
 		Why:     "A name that is nearly that of another package may be a typing error, or typosquatting.",
 		Reduce:  "Make sure that this is the package you mean.",
-		Looks:   "Other package names of the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
+		Looks:   "Other package names in the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
 		Example: noteExample("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
 	})
 	PreflightDisabled = row(Rule{
@@ -72,7 +72,7 @@ var (
 	}.example("package/mongodb", "apps", "database"))
 	CrossNamespaceSecret = row(Rule{
 		Name: "cross-namespace-secret", Level: Medium, Title: "takes credentials from another namespace",
-		Why:    "The author of the request file chooses the server that these credentials are sent to, and so could obtain credentials of another namespace.",
+		Why:    "The author of the request file chooses the server that receives these credentials, and so can obtain credentials of another namespace.",
 		Text:   "credentials come from Secret %s, outside the request's namespace",
 		Reduce: "Keep the Secret in the namespace of the request.",
 		Looks:  "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
@@ -86,28 +86,28 @@ var (
 	})
 	RequestStagesNotRun = row(Rule{
 		Name: "request-stages-not-run", Level: Notice, Title: "has stages that do not run here",
-		Why:    "A PipeCD application is planned as what its pipeline ends with: the manifests as they are. Variants, traffic, waiting and scripts on the way are PipeCD's; its labels and annotations (pipecd.dev/) are not added.",
+		Why:    "The plan has the end state of the PipeCD pipeline: the manifests as they are. Only PipeCD runs the variants, traffic, waiting and scripts before that; its labels and annotations (pipecd.dev/) are not added.",
 		Text:   "these stages are not run: %s; the plan is what they end with",
-		Reduce: "Let PipeCD run them, or review the scripts among them apart.",
+		Reduce: "Let PipeCD run the stages, or review their scripts separately.",
 		Looks:  "Configurations of PipeCD applications with a pipeline.",
 	}.example("package/mongodb", "K8S_CANARY_ROLLOUT, WAIT, K8S_PRIMARY_ROLLOUT, K8S_CANARY_CLEAN"))
 	RequestToolVersion = row(Rule{
-		Name: "request-tool-version", Level: Notice, Title: "names a version of the program that renders it",
-		Why:    "Charts and kustomizations are rendered by the libraries of this program, so another version may render them in another way.",
+		Name: "request-tool-version", Level: Notice, Title: "names the version of a rendering tool",
+		Why:    "Charts and kustomizations are rendered by the libraries of this program, so another version may render them differently.",
 		Text:   "it was written for %s; this program renders with its own",
 		Reduce: "Compare the manifests where the version matters.",
 		Looks:  "Configurations of PipeCD applications with kubectlVersion, kustomizeVersion or helmVersion.",
 	}.example("package/mongodb", "kustomize 3.5.5"))
 	RequestNamespaceCreated = row(Rule{
-		Name: "request-namespace-created", Level: Notice, Title: "may create a namespace that its own deployer would not",
+		Name: "request-namespace-created", Level: Notice, Title: "may create a namespace that PipeCD would not create",
 		Why:    "PipeCD creates the namespace of an application only with autoCreateNamespace; without it the deployment fails where the namespace is missing. A plan creates it.",
 		Text:   "where namespace %s is missing, this plan creates it; PipeCD fails there without input.autoCreateNamespace",
 		Reduce: "Set autoCreateNamespace, or create the namespace first.",
 		Looks:  "Configurations of PipeCD applications with input.namespace and without input.autoCreateNamespace.",
 	}.example("package/mongodb", "shop"))
 	ReleaseRenamed = row(Rule{
-		Name: "release-renamed", Level: Notice, Title: "has another name than its request",
-		Why:    "The name of a release is part of the labels and Secrets by which it is found, and charts use it in the names of their objects.",
+		Name: "release-renamed", Level: Notice, Title: "is named differently from its request",
+		Why:    "The labels and Secrets of a release contain its name, and charts use the name in the names of their objects.",
 		Text:   "the release is called %s: its name cannot have the dots of %s; templates see this name",
 		Reduce: "Give the object a name without dots, or set the name of the release in the request where it has a field for that.",
 		Looks:  "Request files whose object has a name that a release cannot have.",

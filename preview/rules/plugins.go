@@ -27,7 +27,7 @@ var (
 		Name: "plugin-unpinned", Level: Medium, Title: "comes from a source that may change",
 		Why:    "A later preview of the same config may find other content; a plan that was made with the present content is then refused.",
 		Text:   "nothing says which bytes %s has to be; they are %s now",
-		Reduce: "Write a lock file with --update-lock and keep it beside the config, or add the sha256.",
+		Reduce: "Write a lock file with --update-lock and keep it next to the config, or add the sha256.",
 		Looks:  "Artifacts with neither a sha256 in the config, nor a lock file, nor a reference by digest or commit.",
 	}.example("plugin/neo", "https://example.com/neo.tgz", "sha256:11"))
 	PluginChanged = row(Rule{
@@ -48,15 +48,15 @@ var (
 		Name: "plugin-name", Level: Medium, Title: "has a name that the host does not take",
 		Why:     "The host does not load a file of this name, or refuses to start with it.",
 		Reduce:  "Choose an output name in the config that the host's rules allow.",
-		Looks:   "The names of files for Optimus: optimus-plugin-NAME.yaml, and optimus-NAME_OS_ARCH with one of those beside it.",
+		Looks:   "The names of files for Optimus: optimus-plugin-NAME.yaml, and optimus-NAME_OS_ARCH next to one of those.",
 		Example: noteExample("file/neo", "Optimus finds optimus-plugin-NAME.yaml and optimus-NAME_linux_amd64, and not this"),
 	})
 	PluginNameTaken = row(Rule{
 		Name: "plugin-name-taken", Level: Critical, Title: "claims the name of another plugin",
-		Why:    "Optimus refuses a second plugin of a name and does not start, or the plugin that its jobs run is not the one that was meant.",
+		Why:    "Optimus refuses a second plugin of the same name and does not start, or its jobs run the wrong plugin.",
 		Text:   "it says that its name is %s, as %s does, and Optimus refuses a second one",
 		Reduce: "Leave one of the two out of the config, or ask the publisher which of them is meant.",
-		Looks:  "The names that plugins of Optimus in YAML have in their files.",
+		Looks:  "The names that Optimus plugins in YAML declare in their files.",
 	}.example("file/optimus-plugin-other.yaml", "neo", "optimus-plugin-neo.yaml"))
 	PluginInvalid = row(Rule{
 		Name: "plugin-invalid", Level: Critical, Title: "is refused by its host",
@@ -73,7 +73,7 @@ var (
 		Looks:  "The images that plugins of Optimus in YAML name.",
 	}.example("file/optimus-plugin-neo.yaml", "docker.io/org/neo:latest"))
 	PluginLocal = row(Rule{
-		Name: "plugin-local", Level: Medium, Title: "comes from a path of the pod's own",
+		Name: "plugin-local", Level: Medium, Title: "comes from a path inside the pod",
 		Why:    "The path is read inside each pod: where the file is missing or is not the one in the lock file, the pod does not start.",
 		Text:   "it comes from %s, and each pod of the host has a path of that name to itself, or none",
 		Reduce: "Use an address that every pod can reach.",

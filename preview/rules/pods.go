@@ -8,8 +8,8 @@ const (
 	byDigest = "Refer to images by digest."
 )
 
-// The rules about pods and their images, and about the namespaces and nodes on which
-// pods are to run.
+// The rules about pods and their images, and about the namespaces and nodes that pods
+// are to run on.
 var (
 	PodPrivileged = row(Rule{
 		Name: "pod-privileged", Ref: "POD-01", Level: Critical, Title: "runs a privileged container",
@@ -36,7 +36,7 @@ var (
 	})
 	PodHostNetwork = row(Rule{
 		Name: "pod-host-network", Ref: "POD-04", Level: High, Title: "uses the node's network",
-		Why:    "The pod reaches what only the node may reach, such as the cloud's metadata service, and NetworkPolicies do not apply to it.",
+		Why:    "The pod reaches servers that only the node may reach, such as the cloud's metadata service, and NetworkPolicies do not apply to it.",
 		Reduce: dropIt,
 		Looks:  "hostNetwork of pods.",
 	})
@@ -51,7 +51,7 @@ var (
 		Why:    "Some Linux capabilities are as good as root on the node, such as SYS_ADMIN.",
 		Reduce: dropIt,
 		Looks:  "securityContext.capabilities.add of every container.",
-		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE, SYS_RAWIO, DAC_READ_SEARCH and ALL, for BPF with PERFMON and for NET_ADMIN in the network of the node, a warning for others; those of the baseline pod security standard but DAC_OVERRIDE are no finding.",
+		When:   "Critical for SYS_ADMIN, SYS_MODULE, SYS_PTRACE, SYS_RAWIO, DAC_READ_SEARCH and ALL, for BPF with PERFMON and for NET_ADMIN in the network of the node, a warning for others; capabilities that the baseline Pod Security Standard allows are not reported, except DAC_OVERRIDE.",
 	})
 	PodKeepsCapabilities = row(Rule{
 		Name: "pod-keeps-capabilities", Ref: "POD-06", Level: Low, Title: "does not drop all capabilities",
@@ -87,7 +87,7 @@ var (
 		Name: "pod-sysctls", Ref: "POD-09", Level: Medium, Title: "sets unsafe kernel parameters",
 		Why:    "These kernel parameters are the node's, or affect its other pods.",
 		Reduce: dropIt,
-		Looks:  "securityContext.sysctls of pods beyond those that the baseline pod security standard allows.",
+		Looks:  "securityContext.sysctls of pods, except sysctls that the baseline Pod Security Standard allows.",
 	})
 	PodHostProcess = row(Rule{
 		Name: "pod-host-process", Ref: "POD-10", Level: Critical, Title: "runs as a process of a Windows host",
@@ -166,10 +166,10 @@ var (
 		Name: "pod-security-refused", Level: Critical, Title: "refuses pods",
 		Why:    "The namespace enforces a Pod Security level that does not admit these pods, so none of them starts from then on.",
 		Reduce: "Correct the pods' security settings, or install into a namespace whose level admits what they need.",
-		Looks:  "The pods of the plan against the pod-security.kubernetes.io/enforce label that their namespace has after the apply, and pods of others where the plan changes that label, with the checks of the API server itself. A default level that an administrator configured for namespaces without labels cannot be read and is taken to be privileged.",
+		Looks:  "The pods of the plan against the pod-security.kubernetes.io/enforce label that their namespace has after the apply, and pods of others where the plan changes that label, with the checks of the API server itself. If an administrator configured a default level for namespaces without labels, it cannot be read; privileged is assumed.",
 	})
 	PodSecurityWarned = row(Rule{
-		Name: "pod-security-warned", Level: Notice, Title: "warns of pods",
+		Name: "pod-security-warned", Level: Notice, Title: "warns about pods",
 		Why:    "The pods are admitted, but do not meet the Pod Security level that the namespace has for warnings or audit.",
 		Reduce: "Correct the pods' security settings before the level is enforced.",
 		Looks:  "The pods of the plan against the pod-security.kubernetes.io/warn and audit labels that their namespace has after the apply, and pods of others where the plan changes those.",
@@ -180,14 +180,14 @@ var (
 		Cases: []Case{
 			{For: "a new namespace", Title: "is created with Pod Security level privileged", Why: "The level privileged admits every pod in the namespace, including privileged pods of other users."},
 		},
-		Reduce: "Remove the pod-security labels of the Namespace from the package, and have the pods meet the level that the namespace has.",
+		Reduce: "Remove the pod-security labels of the Namespace from the package, and make the pods meet the level that the namespace has.",
 		Looks:  "The pod-security.kubernetes.io/enforce and enforce-version labels of Namespaces of the plan: against those that the namespace has, as the dry run leaves them, and privileged in a new one.",
 	})
 	QuotaRefused = row(Rule{
-		Name: "quota-refused", Level: Critical, Title: "has a quota or limits that pods of the plan do not fit in",
+		Name: "quota-refused", Level: Critical, Title: "has a quota or limits that do not fit the plan's pods",
 		Why:    "The API server refuses pods beyond a quota or limit, so the workloads do not get all their pods.",
-		Reduce: "Set requests and limits that fit, or have the ResourceQuota or LimitRange of the namespace changed.",
-		Looks:  "Requests and limits of the plan's pods against the ResourceQuotas and LimitRanges of their namespace: what would not fit if the namespace were empty, and what a quota or range demands and a container does not set. Quotas with scopes are left out, and so is what others use, which moves all the time.",
+		Reduce: "Set requests and limits that fit, or ask for another ResourceQuota or LimitRange in the namespace.",
+		Looks:  "Requests and limits of the plan's pods against the ResourceQuotas and LimitRanges of their namespace: what would not fit if the namespace were empty, and what a quota or range demands and a container does not set. Quotas with scopes are left out, and so is what others use, because it changes all the time.",
 		Example: Example{
 			Title:    "the pods of the plan do not fit in the quota or limits of namespace app",
 			Evidence: "core/ResourceQuota/app/small allows requests.cpu 1, and the plan needs 3",

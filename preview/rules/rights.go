@@ -7,21 +7,21 @@ const (
 	byObject    = "A warning, info for objects that little depends on."
 )
 
-// The rules about rights on built-in API groups that are found by the table in
-// preview/risk/right.
+// The rules about rights on built-in API groups. The table in preview/risk/right finds
+// them.
 var (
 	RBACNotJudged = row(Rule{
 		Name: "rbac-not-judged", Level: NotKnown, Title: "has permissions that no rule judges",
-		Why:    "The verb, the resource or the path is none that this version of the program knows of Kubernetes, so what it permits was not judged.",
+		Why:    "This version of the program does not know the verb, the resource or the path, so what it permits was not judged.",
 		Reduce: "Remove the rule, or ask the publisher what it is for.",
-		Looks:  "Effective permissions on API groups of Kubernetes, or on paths of the API server, that no row of the table of rights is about.",
+		Looks:  "Effective permissions on API groups of Kubernetes, or on paths of the API server, that the table of rights does not list.",
 	})
 	RBACDelete = row(Rule{
 		Name: "rbac-delete", Level: High, Title: "can delete objects of others",
 		Why:    "Without these objects workloads stop, or lose their configuration, data or access.",
 		Reduce: inNamespaces,
 		Source: "https://avd.aquasec.com/misconfig/kubernetes/ksv041/",
-		When:   "Info in the namespace of the release. Said only where the same rule does not also write these objects.",
+		When:   "Info in the namespace of the release. Reported only where the same rule does not also write these objects.",
 	})
 	RBACScale = row(Rule{
 		Name: "rbac-scale", Level: Medium, Title: "can scale workloads",
@@ -66,38 +66,38 @@ var (
 		When:   byObject,
 	})
 	RBACStorageVersions = row(Rule{
-		Name: "rbac-storage-versions", Level: Medium, Title: "can write in which versions objects are stored",
-		Why:    "API servers refuse writes by what StorageVersions say, and a StorageVersionMigration writes every object of a kind again.",
+		Name: "rbac-storage-versions", Level: Medium, Title: "can change the versions that objects are stored in",
+		Why:    "API servers refuse writes according to StorageVersions, and a StorageVersionMigration writes every object of a kind again.",
 		Reduce: onlyNames,
 		When:   byObject,
 	})
 	RBACCertificatesApprove = row(Rule{
 		Name: "rbac-certificates-approve", Level: High, Title: "can take part in issuing certificates",
-		Why:    "Together with an account that makes or approves the requests, certificates are issued for names that it chooses.",
+		Why:    "Together with an account that creates or approves the requests, the subject can get certificates issued for names that the account chooses.",
 		Reduce: onlySigners,
 		When:   warnsAtHome,
 	})
 	RBACNodesCheckpoint = row(Rule{
 		Name: "rbac-nodes-checkpoint", Level: High, Title: "can make checkpoints of containers",
-		Why:    "A checkpoint has the memory of a container, with its Secrets and keys, in a file of the node.",
+		Why:    "A checkpoint stores the memory of a container, with its Secrets and keys, in a file on the node.",
 		Reduce: onlyNames,
 		When:   warnsAtHome,
 	})
 	RBACSchedulingWrite = row(Rule{
 		Name: "rbac-scheduling-write", Level: Medium, Title: "can write objects that decide where pods are scheduled",
-		Why:    "Workloads, pod groups and storage capacities decide which pods are scheduled, together with which, and where.",
+		Why:    "Workloads, pod groups and storage capacities decide which pods are scheduled, which pods start together, and where.",
 		Reduce: inNamespaces,
 		When:   byObject,
 	})
 	RBACStatusWrite = row(Rule{
 		Name: "rbac-status-write", Level: High, Title: "can write the status of objects of Kubernetes",
-		Why:    "Controllers act by the status of an object: a forged one hides failures, moves traffic, or releases what is still in use.",
+		Why:    "Controllers act on the status of an object: a forged one hides failures, moves traffic, or releases what is still in use.",
 		Reduce: inNamespaces,
 		When:   byObject,
 	})
 	RBACImpersonateOn = row(Rule{
 		Name: "rbac-impersonate-on", Level: Medium, Title: "can act as others in some requests (verbs impersonate-on)",
-		Why:    "The verbs impersonate-on:MODE:VERB permit a request in the name of another identity, which a verb impersonate:MODE names.",
+		Why:    "The verbs impersonate-on:MODE:VERB permit requests as another identity, and a verb impersonate:MODE names that identity.",
 		Reduce: "Remove the verbs, or grant what is needed to the account itself.",
 		Looks:  "Effective permissions with verbs that begin with impersonate-on:, on any resource.",
 	})
@@ -113,23 +113,23 @@ var (
 		Looks:  "Effective permissions with the verb request-serviceaccounts-token-audience, whose resources are audiences, or request-serviceaccounts-podcertificate-signer, whose resources are signers.",
 	})
 	RBACAttestedTokens = row(Rule{
-		Name: "rbac-attested-tokens", Level: Medium, Title: "can get tokens that webhooks take for the API server's",
+		Name: "rbac-attested-tokens", Level: Medium, Title: "can get tokens that webhooks accept as the API server's",
 		Why:    "With the verb attest on admissionReviewAPIGroups, tokens of the account say that it serves these API groups. Admission webhooks that check who calls them trust it with such a token.",
 		Reduce: "Remove the verb attest: only an API server of its own needs it, for its own API groups by name.",
 		Looks:  "Effective permissions with the verb attest on admissionReviewAPIGroups of authentication.k8s.io, where API servers log in at webhooks (feature APIServerWebhookAuthenticationToken).",
 	})
 	RBACUnsafeDelete = row(Rule{
 		Name: "rbac-unsafe-delete", Level: Medium, Title: "can delete objects that the API server cannot read",
-		Why:    "With the verb unsafe-delete-ignore-read-errors, besides delete, an object that cannot be decoded or decrypted is removed from the storage, without its finalizers and whatever it stands for. A wrong key of the encryption is enough for all Secrets to be such objects.",
+		Why:    "With the verbs delete and unsafe-delete-ignore-read-errors, the subject can remove an object that cannot be decoded or decrypted from storage, without its finalizers and without cleanup of what it stands for. A wrong encryption key makes every Secret such an object.",
 		Reduce: "Remove the verb: administrators repair such objects by hand.",
 		Looks:  "Effective permissions that name the verb unsafe-delete-ignore-read-errors, on any resource (feature AllowUnsafeMalformedObjectDeletion).",
 		Source: "https://kubernetes.io/docs/reference/access-authn-authz/authorization/",
 	})
 	RBACURLs = row(Rule{
 		Name: "rbac-urls", Level: Medium, Title: "can read internals of the API server",
-		Why:    "These paths have profiles of its memory, its logs, or how it is configured.",
+		Why:    "These paths show memory profiles, logs or the configuration of the API server.",
 		Reduce: "List the paths that the operator needs, such as /metrics.",
-		Looks:  "Effective permissions on nonResourceURLs such as /debug/* and /logs, wildcards that reach them included.",
+		Looks:  "Effective permissions on nonResourceURLs such as /debug/* and /logs, including wildcards that match them.",
 		When:   "A warning, info for how the API server is configured.",
 	})
 )
