@@ -177,6 +177,9 @@ func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
 	return preview.Finding{}, false
 }
 
+// needsPlanDigest ends a reason of gateContent.
+const needsPlanDigest = " needs approval of the plan digest, not of the content digest"
+
 // gateContent returns a reason for each object that an approved content digest
 // does not cover (section 2 of the package documentation). It covers creates,
 // updates and unchanged objects, but no deletion or adoption.
@@ -186,28 +189,28 @@ func gateContent(plan *preview.Plan) []string {
 		o := &plan.Objects[i]
 		switch o.Action {
 		case preview.ActionDelete:
-			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+			reasons = append(reasons, "deleting "+o.ID+needsPlanDigest)
 		case preview.ActionPatch:
 			// What is set follows from the content alone.
 			if o.ReleasesOwnership() {
-				reasons = append(reasons, o.ID+" would be released, which a content digest does not cover")
+				reasons = append(reasons, "releasing "+o.ID+needsPlanDigest)
 			}
 		case preview.ActionAdopt:
-			reasons = append(reasons, o.ID+" would be taken over, which a content digest does not cover")
+			reasons = append(reasons, "adopting "+o.ID+needsPlanDigest)
 		case preview.ActionShared:
-			reasons = append(reasons, o.ID+" would be shared with another release, which a content digest does not cover")
+			reasons = append(reasons, "sharing "+o.ID+" with another release"+needsPlanDigest)
 		case preview.ActionSkip:
-			reasons = append(reasons, o.ID+" would be skipped, which a content digest does not cover")
+			reasons = append(reasons, "skipping "+o.ID+needsPlanDigest)
 		case preview.ActionReplace:
-			reasons = append(reasons, o.ID+" would be deleted and created again, which a content digest does not cover")
+			reasons = append(reasons, "replacing "+o.ID+" (delete and create)"+needsPlanDigest)
 		}
 		for _, c := range o.Conflicts {
-			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s, which a content digest does not cover", o.ID, c.Manager, c.Path))
+			reasons = append(reasons, fmt.Sprintf("%s: the conflict with field manager %q about %s%s", o.ID, c.Manager, c.Path, needsPlanDigest))
 		}
 	}
 	for _, u := range plan.Unknowns {
 		if u.Reason != preview.ReasonNotServed {
-			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
+			reasons = append(reasons, "unknown "+u.Object+needsPlanDigest)
 		}
 	}
 	reasons = append(reasons, gateFiles(plan)...)
@@ -215,7 +218,7 @@ func gateContent(plan *preview.Plan) []string {
 		reasons = append(reasons, why)
 	}
 	if plan.FailureRollback != nil {
-		reasons = append(reasons, "what --on-failure rollback would do depends on the cluster, which a content digest does not cover")
+		reasons = append(reasons, "--on-failure rollback depends on the cluster and"+needsPlanDigest)
 	}
 	collected := aggregatedRoles(plan)
 	for _, g := range plan.Access.Grants {
@@ -243,9 +246,9 @@ func gateFiles(plan *preview.Plan) []string {
 	for _, f := range plan.Files {
 		switch {
 		case f.Action == preview.ActionDelete:
-			reasons = append(reasons, "file "+f.Path+" would be removed, which a content digest does not cover")
+			reasons = append(reasons, "removing file "+f.Path+needsPlanDigest)
 		case f.Action == preview.ActionUpdate && plan.Generation.From == 0:
-			reasons = append(reasons, "file "+f.Path+" is not of this tool and would be replaced, which a content digest does not cover")
+			reasons = append(reasons, "replacing file "+f.Path+", which this tool did not install,"+needsPlanDigest)
 		}
 	}
 	return reasons

@@ -126,14 +126,14 @@ func TestGate(t *testing.T) {
 		{"a kind that is not served cannot be accepted", notServed, record.ApprovedByDigest, accept(unknown), "neither served"},
 		{"an object that does not fit its schema cannot be accepted", findings(misfit), record.ApprovedByDigest, accept(misfit), "does not fit the schema of its kind: .data.a must be a string"},
 		{"replace passes with the review digest", action(preview.ActionReplace), record.ApprovedByDigest, nil, ""},
-		{"content does not cover a replacement", action(preview.ActionReplace), record.ApprovedByContent, nil, "created again"},
+		{"content does not cover a replacement", action(preview.ActionReplace), record.ApprovedByContent, nil, "replacing"},
 		{"adopt is refused without --adopt", action(preview.ActionAdopt), record.ApprovedByDigest, nil, "--adopt"},
 		{"blocked is refused with the owner", func(p *preview.Plan) {
 			p.Objects[0].Action = preview.ActionBlocked
 			p.Objects[0].LiveBody = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"meta.helm.sh/release-name": "web"}}}
 		}, record.ApprovedByDigest, nil, "Helm release web"},
 		{"shared passes with the review digest", action(preview.ActionShared), record.ApprovedByDigest, nil, ""},
-		{"content does not cover sharing", action(preview.ActionShared), record.ApprovedByContent, nil, "shared"},
+		{"content does not cover sharing", action(preview.ActionShared), record.ApprovedByContent, nil, "sharing"},
 		{"a conflict is refused with manager and path", func(p *preview.Plan) {
 			p.Objects[0].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
 		}, record.ApprovedByDigest, nil, `"helm" owns .spec.replicas`},
@@ -141,7 +141,7 @@ func TestGate(t *testing.T) {
 		{"delete passes with the review digest", action(preview.ActionDelete), record.ApprovedByDigest, nil, ""},
 		{"content covers a create", nil, record.ApprovedByContent, nil, ""},
 		{"content covers an update", action(preview.ActionUpdate), record.ApprovedByContent, nil, ""},
-		{"content does not cover a delete", action(preview.ActionDelete), record.ApprovedByContent, nil, "deleted"},
+		{"content does not cover a delete", action(preview.ActionDelete), record.ApprovedByContent, nil, "deleting"},
 		{"content does not cover an unknown", notRead("forbidden"), record.ApprovedByContent, accept(unknown), "unknown"},
 		{"content covers a critical about its own object", findings(critical), record.ApprovedByContent, ruleset(preview.Ruleset), ""},
 		{"content does not cover a critical about the cluster", func(p *preview.Plan) {

@@ -14,7 +14,7 @@ type keyedLocks struct {
 
 func newKeyedLocks() *keyedLocks { return &keyedLocks{all: map[string]chan struct{}{}} }
 
-// take waits for its turn, and returns what ends it.
+// take acquires the lock of a key and returns its release function.
 func (l *keyedLocks) take(ctx context.Context, key string) (func(), error) {
 	l.mu.Lock()
 	turn := l.all[key]

@@ -67,7 +67,7 @@ func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 		}, install.Refused, "approved was sha256:0a0a"},
 		{"a file that goes, by the content alone", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
 			a.How, a.Digest = record.ApprovedByContent, p.ContentDigest
-		}, install.Refused, "file gone would be removed, which a content digest does not cover"},
+		}, install.Refused, "removing file gone needs approval of the plan digest, not of the content digest"},
 		{"a critical finding that nobody accepted", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
 			p.Findings = append(p.Findings, preview.Finding{ID: "plugin-setuid/file/bin/morpheus", Severity: preview.Critical, Object: "file/bin/morpheus"})
 			a.Ruleset = 0

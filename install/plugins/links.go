@@ -45,7 +45,7 @@ func (k hostLinks) missing() ([]plugins.Link, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			out = append(out, link)
 		case err != nil || !isOfPlugin(target, link.Target):
-			return nil, fmt.Errorf("%s is not of this program; take it away first, with kubectl krew uninstall if krew put it there", name)
+			return nil, fmt.Errorf("%s was not installed by this program; remove it first, with kubectl krew uninstall if krew installed it", name)
 		case target != link.Target:
 			out = append(out, link)
 		}

@@ -21,7 +21,7 @@ var scopes = of(map[Scope][]string{
 		// How a plan is approved, saved or opened.
 		"yes", "approve", "accept", "ruleset", "plan", "approvers", "require-approvals", "key", "plan-identity", "plan-recipient",
 		"plaintext-secrets", "expires", "out", "receipt", "preview", "update-lock",
-		// How something is shown, and when the program gives up.
+		// Flags of output and timeouts.
 		"output", "report", "tui", "detailed-exitcode", "fail-on", "against", "watch", "all-namespaces", "ascii", "color", "color-scheme",
 		"no-motion", "plain", "log-file", "request-timeout", "disable-compression",
 		// Of commands that make no plan.

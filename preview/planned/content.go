@@ -104,7 +104,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		}
 		if digest, seen := byID[o.ID]; seen {
 			if digest != o.Digest {
-				return Content{}, fmt.Errorf("package %s: two different objects are both %s", m.Info.Package, o.ID)
+				return Content{}, fmt.Errorf("package %s defines %s twice with different content", m.Info.Package, o.ID)
 			}
 			continue
 		}

@@ -12,16 +12,16 @@ import (
 // recognises them by their form.
 type sourceKind struct {
 	kind    Kind
-	schemes []string // what its references begin with
+	schemes []string // prefixes of its references
 	// parse reads a reference; rest is the text after the scheme.
 	parse func(text, scheme, rest string) (Reference, error)
-	// baseName returns the last part of a reference, of which content without a
-	// name of its own gets one.
+	// baseName returns the last element of a reference. It names content that has no
+	// name of its own.
 	baseName func(r Reference) string
 	// immutable reports whether a reference always leads to the same bytes.
 	immutable func(r Reference) bool
-	// pinned returns the reference by which exactly the same content is read again,
-	// or the text as typed where no reference of the kind can name a digest.
+	// pinned returns a reference that leads to exactly the same content, or the text as
+	// typed where no reference of the kind can name a digest.
 	pinned func(p Pinned, i int, r Reference) string
 	// credentials says which keys of a Secret its server takes.
 	credentials CredentialForm

@@ -103,8 +103,8 @@ func repeated(p *preview.Plan, asked, approval []string) []string {
 	return out
 }
 
-// savingCommand returns the command that makes a plan again, of the given words, and
-// saves it as a file. The file of a plan with secret values is for its owner alone.
+// savingCommand returns the command line that recreates the plan and saves it as a file.
+// A file with secret values is readable only by its owner.
 func savingCommand(p *preview.Plan, asked []string, file string) string {
 	words := slices.Clone(asked)
 	if needsReference(p) {

@@ -62,7 +62,7 @@ func (m *review) conflictKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 // of some objects, because only a plan that has the decision can be approved.
 func (m *review) decide(ids []string, decided string) tea.Cmd {
 	if m.opts.Resolve == nil || m.opts.Settle == nil {
-		m.notice = "this plan cannot be planned again here: decide with --conflicts when it is made"
+		m.notice = "this plan cannot be recomputed here: set --conflicts when creating it"
 		return nil
 	}
 	if !slices.ContainsFunc(ids, func(id string) bool { return m.Plan.ConflictsOf(m.Object(id)) != decided }) {

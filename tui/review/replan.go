@@ -20,7 +20,7 @@ import (
 // present plan stays until the new one is made; the key esc returns to it.
 func (m *review) replan() tea.Cmd {
 	if m.opts.Resolve == nil {
-		m.notice = "this plan was loaded from a file: it cannot be planned again"
+		m.notice = "this plan was loaded from a file and cannot be recomputed"
 		return nil
 	}
 	if m.opts.Settle != nil {

@@ -66,7 +66,7 @@ type app struct {
 // Options are the settings with which a program runs the command line.
 type Options struct {
 	Version string
-	Commit  string // that the program was built from; empty: what Go noted, if anything
+	Commit  string // the program was built from; empty means Go's build info
 	// ControlPlane is the released image of the sandbox, as IMAGE@sha256:HEX; may be empty.
 	ControlPlane string
 	Getenv       func(string) string

@@ -73,7 +73,7 @@ func (f *approveFlags) check() error {
 	case f.given("require-approvals") != f.given("approvers") || f.given("approvers") && f.signers == "":
 		return usagef("--require-approvals and --approvers go together: how many, and who may approve")
 	case f.quorum > 0 && f.plan == "":
-		return usagef("--require-approvals is about a saved plan and the approvals beside it; add --plan")
+		return usagef("--require-approvals needs --plan FILE, a saved plan with its approvals")
 	case f.approve != "" && f.plan != "":
 		return usagef("--approve and --plan cannot be used together: the plan file has its digest")
 	case !f.yes && (f.approve != "" || f.plan != "" || len(f.accept) > 0 || f.ruleset != 0):

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Name is the format's name in plans. That of the content in the bundle follows, as in
-// "imgpkg/plain+v0".
+// Name is the format's name in plans. The format of the content in the bundle is
+// appended, as in "imgpkg/plain+v0".
 const Name = "imgpkg"
 
 const (
