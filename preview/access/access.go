@@ -22,7 +22,7 @@ const (
 const maxGrants = 50_000
 
 // Fields returns the fields of roles and bindings that say what they permit: those that
-// this package uses, beside what identifies an object.
+// this package uses, besides what identifies an object.
 func Fields() []string { return []string{"rules", "aggregationRule", "roleRef", "subjects"} }
 
 // Input holds the RBAC objects that grants are computed from.
@@ -63,8 +63,8 @@ func Compute(in Input) []preview.Grant {
 	return s.Compute(in.Objects, in.Accounts...)
 }
 
-// RBACIndex is an index of the cluster's roles and bindings, with which the grants of
-// several sets of objects can be computed.
+// RBACIndex is an index of the cluster's roles and bindings. The grants of several sets
+// of objects can be computed with it.
 type RBACIndex struct {
 	roles    *roleSet
 	bindings []map[string]any
@@ -147,7 +147,7 @@ func RoleOf(binding map[string]any) preview.Ref {
 }
 
 // Subjects returns the subjects of a binding, sorted, without duplicates. A
-// ServiceAccount without namespace gets that of the RoleBinding, and a user named
+// ServiceAccount without namespace gets the RoleBinding's, and a user named
 // system:serviceaccount:NAMESPACE:NAME becomes that ServiceAccount, as in the RBAC
 // authorizer.
 func Subjects(binding map[string]any) []preview.Subject {

@@ -40,7 +40,7 @@ func AggregatedRoles(ids []string, objects, existing []map[string]any) []map[str
 	return roles.with(ids, stored)
 }
 
-// with returns those of given that are roles with these ids, or that these aggregate.
+// with returns the given objects that are roles with these ids, or that these aggregate.
 func (s *roleSet) with(ids []string, given map[string]bool) (out []map[string]any) {
 	w := newWalk()
 	for _, id := range ids {

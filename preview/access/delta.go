@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxTuples is the most single permissions into which the grants of a set are expanded
-// to compare them. Further grants are compared as a whole.
+// maxTuples is how many single permissions the grants of a set are expanded into, at
+// most, to compare them. Further grants are compared as a whole.
 const maxTuples = 1 << 20
 
 // tuple is a single permission: one verb on one resource or URL. A wildcard is kept as
@@ -276,8 +276,7 @@ func touching(s string) []string {
 	return []string{s, all}
 }
 
-// lostCells returns the cells on which a verb or a name is permitted before and not
-// after.
+// lostCells returns the cells where a verb or a name is permitted before and not after.
 func lostCells(before, after *expansion) map[cell]bool {
 	lost := map[cell]bool{}
 	for t := range before.has {
@@ -288,8 +287,8 @@ func lostCells(before, after *expansion) map[cell]bool {
 	return lost
 }
 
-// removedPart returns the parts of an installed grant on whose resources nothing is
-// permitted any more: the resources that lost every verb, or the whole grant.
+// removedPart returns the parts of an installed grant that permit nothing any more: the
+// resources that lost every verb, or the whole grant.
 func removedPart(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant {
 	g = clone(g)
 	g.Change, g.Rules = preview.GrantRemoved, []string{}

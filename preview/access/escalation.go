@@ -13,8 +13,8 @@ import (
 // accounts and namespaces that are looked at.
 const maxVisits = 4_000_000
 
-// EscalationPath is a sequence of steps by which an account gains rights that it does
-// not hold itself: by acting as other accounts, or by giving itself a role.
+// EscalationPath is a sequence of steps that give an account rights that it does not
+// hold itself: it acts as other accounts, or gives itself a role.
 type EscalationPath struct {
 	// Steps are parts of a sentence, such as "runs pods in namespace app as
 	// ServiceAccount app/admin". The last says what is reached, such as
@@ -25,15 +25,15 @@ type EscalationPath struct {
 	// Grants are the grants of other accounts that the steps use. Grants of a role that
 	// the account gives itself have no binding in Via.
 	Grants []preview.Grant
-	// Used are all grants that the steps use, those of the account itself too.
+	// Used are all grants that the steps use, including the account's own.
 	Used []preview.Grant
-	// From are the accounts with whose own rights the path begins.
+	// From are the accounts whose own rights begin the path.
 	From []preview.Subject
 	// Extent says how far the rights go that are reached.
 	Extent Extent
 }
 
-// GraphInput has the grants and accounts among which escalation paths are searched.
+// GraphInput has the grants and accounts that escalation paths are searched among.
 type GraphInput struct {
 	Grants           []preview.Grant   // the plan's
 	ClusterGrants    []preview.Grant   // of subjects that only the cluster has, see [ClusterGrants]
@@ -116,7 +116,7 @@ func NewAccountGraph(in GraphInput) *AccountGraph {
 	return n
 }
 
-// sortAccounts sorts the accounts: the plan's own first, then those of kube-system. So
+// sortAccounts sorts the accounts: the plan's own first, then kube-system's. So
 // an account that is added to the cluster later changes no path of the same length.
 func (n *AccountGraph) sortAccounts(existing []preview.Subject) {
 	exist := map[preview.Subject]bool{}

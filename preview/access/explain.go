@@ -11,7 +11,7 @@ import (
 // phrase is the wording of a right on one resource.
 type phrase struct {
 	group, resource string
-	verbs           []string // one of which the grant must have
+	verbs           []string // the grant must have one of them
 	text            string   // words between "can" and the scope
 	one             string   // the words with resourceNames, for %s
 }

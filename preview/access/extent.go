@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Extent says how far the rights of an account go: its own, those of accounts that it
-// can act as, and those that it can give itself.
+// Extent says how far the rights of an account go: its own, the rights of accounts that
+// it can act as, and rights that it can give itself.
 type Extent string
 
 // The extents, the highest first.
@@ -42,7 +42,7 @@ type Amount struct {
 	Unfinished bool
 }
 
-// HeldRight is a grant by which an account reaches an extent, with the resources that
+// HeldRight is a grant that leads an account to an extent, with the resources that
 // matter for it.
 type HeldRight struct {
 	Grant     preview.Grant

@@ -15,14 +15,14 @@ type Gained struct {
 // Path returns the shortest way to act as the account. Its extent is empty.
 func (g Gained) Path() EscalationPath { return g.by.path("") }
 
-// Used returns the grants by which an account can act as one that it gains.
+// Used returns the grants that let an account act as one that it gains.
 func (n *AccountGraph) Used(g Gained, from preview.Subject) []preview.Grant {
 	return n.used(g.by, from)
 }
 
-// Gained returns the ServiceAccounts that an account can act as, in the order in which
-// the search gains them; the account itself may be among them. Of accounts for which like
-// returns the same text, only the first is returned, and none for which it is empty. The
+// Gained returns the ServiceAccounts that an account can act as, in the order that the
+// search gains them; the account itself may be among them. Of accounts for which like
+// returns the same text, only the first is returned, and none where it is empty. The
 // search ends where it reaches [ClusterAdmin]. All calls for one graph must have the same
 // like, which is asked once for each account.
 func (n *AccountGraph) Gained(from preview.Subject, like func(preview.Subject) string) []Gained {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// roleRights are the rights by which a subject gives itself roles, as indexes into
+// roleRights are the rights that let a subject give itself roles, as indexes into
 // stepTable.rights.
 type roleRights struct {
 	bindCluster, bindLocal         int // bind ClusterRoles, Roles
@@ -274,7 +274,7 @@ func (s *search) ended(depth int) bool {
 	return s.reached[ClusterAdmin] != nil
 }
 
-// roleOfID returns the role with an id; of ids that are not those of roles, an empty
+// roleOfID returns the role with an id; for ids of other objects, an empty
 // reference.
 func (n *AccountGraph) roleOfID(id string) preview.Ref {
 	ref, known := n.boundRoles[id]
@@ -290,8 +290,8 @@ func (n *AccountGraph) roleOfID(id string) preview.Ref {
 	return ref
 }
 
-// bindNew adds all rights if the subject may bind a new, empty role, into which it then
-// writes rights.
+// bindNew adds all rights if the subject may bind a new, empty role, because it then
+// writes rights into the role.
 func (s *search) bindNew(namespace string, kind string, by []premise) {
 	r := s.table.role
 	if kind == "ClusterRole" {

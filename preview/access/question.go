@@ -13,7 +13,7 @@ import (
 type Question struct {
 	Request
 	// Groups are the API groups that the question is about: the one that was typed, else
-	// those of all known resources of this name.
+	// all known resources of this name.
 	Groups []string
 	// Everywhere: no namespace was typed, and the resource is namespaced. The question
 	// is about all namespaces.
@@ -23,8 +23,8 @@ type Question struct {
 // Forms is the syntax that [ParseQuestion] accepts, for messages.
 const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
 
-// KnownResources returns the resources whose API group a question may omit: those of
-// Kubernetes itself, and of the CRDs among objects.
+// KnownResources returns the resources whose API group a question may omit:
+// resources of Kubernetes itself, and of the CRDs among objects.
 func KnownResources(objects []map[string]any) []preview.ServedResource {
 	return slices.Concat(served(), asked[:], definedResources(objects))
 }

@@ -84,7 +84,7 @@ func TouchesRBAC(objects []map[string]any) bool {
 }
 
 // RelevantBindings returns the bindings of the cluster that matter for the objects:
-// those of a role among objects, and those of their accounts, of accounts that the cluster
+// bindings of a role among objects, and bindings of their accounts, of accounts that the cluster
 // binds to a role among objects, or of groups with these, which are returned with only
 // these subjects. existing are the bindings of the cluster, roles its roles. Default bindings for all accounts are left out if their
 // role is unchanged.

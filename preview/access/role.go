@@ -32,7 +32,7 @@ func newRoleSet(in Input) *roleSet {
 	return newRoleSetOn(newBaseRoles(in.Existing, in.Missing), in.Objects)
 }
 
-// newBaseRoles returns the roles of the cluster, without those of the plan.
+// newBaseRoles returns the roles of the cluster, without the plan's.
 func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
 	left := maxMembers
 	s := &roleSet{roles: map[string]map[string]any{}, selected: map[string]*selection{}, left: &left}
@@ -245,7 +245,7 @@ func texts(v any) []string {
 }
 
 // selects reports whether labels match a label selector (matchLabels and
-// matchExpressions, all of which must hold). An empty selector matches everything.
+// matchExpressions, which must all hold). An empty selector matches everything.
 func selects(selector, labels map[string]any) bool {
 	for key, want := range preview.Map(selector, "matchLabels") {
 		if got, ok := labels[key]; !ok || !equalText(got, want) {

@@ -118,8 +118,8 @@ func executable(volume, source map[string]any) bool {
 	})
 }
 
-// commandsOf returns the commands of a container: command with args, and those of its
-// probes and hooks.
+// commandsOf returns the commands of a container: command with args, and the commands of
+// its probes and hooks.
 func commandsOf(c map[string]any) [][]string {
 	texts := func(of map[string]any) []string { return preview.Texts(preview.List(of, "command")) }
 	out := [][]string{append(texts(c), preview.Texts(preview.List(c, "args"))...)}

@@ -124,16 +124,16 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 	return out
 }
 
-// origin is something that the search has gained, and by which rights: an account, a
-// role, control of nodes, or an extent.
+// origin is something that the search has gained, with the rights that led to it: an
+// account, a role, control of nodes, or an extent.
 type origin struct {
 	text     string // words of the step; empty for the account that is searched from
-	acts     bool   // text is that of a step by which the subject is acted as, to be filled
+	acts     bool   // text is for a step that acts as the subject, to be filled
 	rank     int    // place of the subject among the accounts, from 1; 0 for others
 	subject  preview.Subject
 	premises []premise
 	depth    int
-	gives    *subjectHoldings // rights of a role that it gave itself; nil for those of subject
+	gives    *subjectHoldings // rights of a role that it gave itself; nil for rights of subject
 	rules    []preview.Grant  // rules of that role
 	nodes    bool             // control of nodes was gained
 }
@@ -149,8 +149,7 @@ func (o *origin) words() string {
 // noRight is the right of a premise that is not in stepTable.rights.
 const noRight = -1
 
-// premise is a right by which something was gained, and the origin that holds the
-// right.
+// premise is a right that led to a gain, and the origin that holds the right.
 type premise struct {
 	grant preview.Grant
 	by    *origin
@@ -490,7 +489,7 @@ func (s *search) visit(key string, o *origin) {
 }
 
 // everyone adds every account of a namespace, or of all if it is empty. running: only
-// those that pods can run as, and not those of the control plane.
+// accounts that pods can run as, and not the control plane's.
 func (s *search) everyone(namespace string, running bool, text string, by []premise, depth int) {
 	s.admin[namespace] = true
 	s.left -= len(s.local[namespace])
@@ -595,8 +594,8 @@ func (s *search) end(extent Extent, text string, by []premise, held bool) {
 	}
 }
 
-// heldRights returns the rights of an account itself by which an extent is reached. The
-// search may be that of another account with the same rights by other bindings.
+// heldRights returns the rights of an account itself that reach an extent. The search
+// may be for another account with the same rights by other bindings.
 func (n *AccountGraph) heldRights(o *origin, from preview.Subject) []HeldRight {
 	var out []HeldRight
 	for _, p := range o.premises {
@@ -614,8 +613,8 @@ func (n *AccountGraph) heldRights(o *origin, from preview.Subject) []HeldRight {
 	return out
 }
 
-// ownGrant returns the grant by which an account holds the right of a premise; that of
-// the premise if it is of a group.
+// ownGrant returns the grant that gives an account the right of a premise; the premise's
+// own grant if it is of a group.
 func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
 	if p.grant.Subject != p.by.subject || p.by.subject == from {
 		return p.grant
@@ -637,7 +636,7 @@ func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
 	return p.grant
 }
 
-// used returns the grants by which an account gains something, its own among them.
+// used returns the grants that an account gains something with, its own among them.
 func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 	var out []preview.Grant
 	seen := map[*origin]bool{}
@@ -662,7 +661,7 @@ func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 	return out
 }
 
-// path returns the steps to what was gained, in the order in which they are taken.
+// path returns the steps to what was gained, in the order they are taken.
 func (o *origin) path(extent Extent) EscalationPath {
 	out := EscalationPath{Extent: extent}
 	seen := map[*origin]bool{}

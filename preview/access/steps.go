@@ -78,7 +78,7 @@ type step struct {
 	// held: a rule about single grants judges these rights, so that a subject which
 	// holds them itself has no escalation path.
 	held bool
-	// named: resourceNames restrict none of the rights. If accepts is set too, those of
+	// named: resourceNames restrict none of the rights. If accepts is set too, the names of
 	// the first right do, unless accepts returns true for them.
 	named   bool
 	accepts func(names []string, namespace string) bool
@@ -105,7 +105,7 @@ func admitsPrivileged(n *AccountGraph, namespace string) bool {
 // node.
 func runsOnNodes(n *AccountGraph, namespace string) bool { return n.onNodes[namespace] }
 
-// serves reports whether there is a server to which objects can be sent for conversion.
+// serves reports whether there is a server that objects can be sent to for conversion.
 func serves(n *AccountGraph, namespace string) bool {
 	return namespace == "" && n.serves != nil && n.serves()
 }
@@ -204,8 +204,8 @@ func servesBuiltIn(names []string, _ string) bool {
 	})
 }
 
-// namesPlace reports whether the names of Namespaces include the namespace in which
-// pods are run; an empty namespace may be any.
+// namesPlace reports whether the names of Namespaces include the namespace that pods run
+// in; an empty namespace may be any.
 func namesPlace(names []string, namespace string) bool {
 	return namespace == "" || slices.Contains(names, namespace)
 }

@@ -78,7 +78,7 @@ func (h hook) reach(row intercept.Resource) reach {
 
 // reach returns the reach of a namespaceSelector. It is evaluated on
 // namespaces that every cluster has, such as kube-system, and on one that has no labels
-// but its name and those of pod security.
+// but its name and the pod security labels.
 func (n *namespaces) reach(selector map[string]any) reach {
 	for _, level := range []string{"", "privileged", "baseline", "restricted"} {
 		have := map[string]string{wording.NameLabel: "any-other"}
@@ -237,9 +237,9 @@ func changesPods(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	return changes(h, r, mutating, runsOrHolds)
 }
 
-// changesOthers finds mutating webhooks on all resources but those of changesPods. Of
-// Kubernetes' own a table has the level; of custom resources of others it is that of
-// the right to write them.
+// changesOthers finds mutating webhooks on all resources that changesPods does not cover.
+// For Kubernetes' own, a table has the level; for custom resources of others, it is the
+// level of the right to write them.
 func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	if !mutating || !r.Changes() || slices.Contains(r.Groups, all) && slices.ContainsFunc(r.Covered(), runsOrHolds) {
 		return nil
@@ -445,7 +445,7 @@ func selectorIn(o *preview.Object) string {
 	return ""
 }
 
-// policyBody returns an admission policy: that of the plan (ours is true), else the one
+// policyBody returns an admission policy: the plan's (ours is true), else the one
 // read from the cluster, else nil.
 func (c *scan) policyBody(ref preview.Ref) (body map[string]any, ours bool) {
 	if o := c.objects[ref.ID()]; o != nil {

@@ -95,8 +95,8 @@ func (c *scan) orderLeads(m match) string {
 	return ""
 }
 
-// definitionsChanged are the rights by which the conversion of the objects of any kind is
-// turned to another server, a step above the right to write such objects.
+// definitionsChanged are the rights that let a subject move the conversion of the objects
+// of any kind to another server, a step above the right to write such objects.
 var definitionsChanged = newShape("apiextensions.k8s.io", "customresourcedefinitions", "update patch")
 
 // Serves reports whether the publisher of a plan with these grants has a server that the API
@@ -131,8 +131,7 @@ func (c *scan) publisherServes() bool {
 	return false
 }
 
-// copying are orders by which a subject receives what others hold, if it has another
-// right too.
+// copying are orders that give a subject what others hold, if it has another right too.
 var copying = []struct {
 	order, with shape
 	wide        bool // only with both rights in every namespace

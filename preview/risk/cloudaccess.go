@@ -52,7 +52,7 @@ func (c *scan) judgeCloud() {
 }
 
 // nameUnjudged makes a finding of what no rule judges in a permission, one for each
-// origin. A role of which it is not known what it gives is a warning.
+// origin. A role with unknown permissions is a warning.
 func nameUnjudged(c *scan, p *preview.CloudPermission) {
 	u := cloudtable.UnjudgedOf(*p, cloudtable.DefinedBy(p.Provider, c.plan.Cloud.Permissions))
 	level := Notice

@@ -54,7 +54,7 @@ func (c *scan) judgeCredentialsMode() {
 		text := fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what)
 		h.evidence = append(h.evidence, preview.Piece{What: text})
 		if whole {
-			rule, h.level, h.claim = rules.CloudCredentialsMode, High, preview.Claim{} // that of the rule
+			rule, h.level, h.claim = rules.CloudCredentialsMode, High, preview.Claim{} // the rule's claim
 		}
 	}
 	c.hit(rule, h)

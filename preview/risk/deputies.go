@@ -81,7 +81,7 @@ func rankOf(effect deputy.Effect) int {
 
 // deputyLevel returns a function for the level of a match: the level of the effect's
 // rule, one less for kinds that have the effect within bounds only, and Critical for
-// kinds that equal cluster-admin, or by which programs run in every proxy of a mesh, or
+// kinds that equal cluster-admin, or that run programs in every proxy of a mesh, or
 // that get any cloud permission.
 func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 	return func(c *scan, g preview.Grant, part shape) Level {
@@ -103,8 +103,8 @@ func deputyLevel(level Level) func(*scan, preview.Grant, shape) Level {
 	}
 }
 
-// levelOfKind returns the level of the right to write a kind, where level is that of
-// its effect's rule.
+// levelOfKind returns the level of the right to write a kind, where level is the level
+// of its effect's rule.
 func levelOfKind(k deputy.Kind, level Level) Level {
 	switch {
 	case k.Order == "critical":
@@ -121,8 +121,8 @@ func actedOn(group string) bool {
 	return slices.ContainsFunc(deputy.Resources(group, all), func(k deputy.Kind) bool { return rankOf(effectOf(k)) < len(effectRules) })
 }
 
-// enforcing are the effects for which to delete an object is as bad as to write one: a
-// policy, for example, no longer holds.
+// enforcing are the effects where deleting an object is as bad as writing one: a policy,
+// for example, no longer holds.
 var enforcing = []deputy.Effect{deputy.Refuses, deputy.Mutates, deputy.Exports}
 
 // deputyPart returns a matcher for permissions to write kinds whose controller has the
@@ -218,7 +218,7 @@ func credentialKinds() []shape {
 	}
 }
 
-// groupsOf returns the API groups of a match, by which the case of its rule is chosen.
+// groupsOf returns the API groups of a match. They choose the case of its rule.
 func groupsOf(_ *scan, _ preview.Grant, part shape) []string { return part.groups }
 
 // deputyLines returns lines of evidence that say what the controllers do which act on

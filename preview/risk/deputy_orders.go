@@ -176,8 +176,8 @@ func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
 // brought reports whether the plan has an object.
 func (c *scan) brought(ref preview.Ref) bool { return c.objects[ref.ID()] != nil }
 
-// judgeUnknownKinds makes findings of custom resources of which no table says which
-// controller acts on them: one for each kind of object in the plan, and one for each
+// judgeUnknownKinds makes findings of custom resources whose controller is in no table:
+// one for each kind of object in the plan, and one for each
 // API group that the plan's accounts can write.
 func (c *scan) judgeUnknownKinds() {
 	first, acting := map[string]string{}, map[string]bool{}
@@ -245,7 +245,7 @@ func holdsNumbersAlone(body map[string]any) bool {
 	return only(content) && numbers > 0
 }
 
-// judgeKindsOfOthers makes a finding for each API group of a widely used operator in which
+// judgeKindsOfOthers makes a finding for each API group of a widely used operator where
 // the plan defines kinds, and none of its accounts acts on any kind of the group, or may
 // bind roles to one that will.
 func (c *scan) judgeKindsOfOthers() {
@@ -321,7 +321,7 @@ func (n *gains) actsOn(group, name, resource string) []string {
 }
 
 // unknownGroups adds to the findings the API groups of a grant that may be written and
-// of which no table says which controllers act on their resources. acting holds the
+// whose resources have no controller in a table. acting holds the
 // GROUP/RESOURCE that the plan found a controller for.
 func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 	verbs := shape{verbs: strings.Fields(write)}.usable(g, g.Resources)

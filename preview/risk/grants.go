@@ -41,7 +41,7 @@ func newShape(groups, resources, verbs string) shape {
 // grantMatch is the matcher of a rule about grants.
 type grantMatch struct {
 	shapes []shape
-	// with are shapes of which the same subject must hold every one too, by any grant of
+	// with are shapes that the same subject must all hold too, by any grant of
 	// the plan.
 	with []shape
 	// clusterOnly: the resources are cluster-scoped, so that grants in a namespace have
@@ -56,7 +56,7 @@ type grantMatch struct {
 	// fixed reports whether resourceNames leave the level of a grant as it is; nil for
 	// never.
 	fixed func(c *scan, g preview.Grant) bool
-	// items returns the words by which a case of the rule is chosen for the matched
+	// items returns the words that choose a case of the rule for the matched
 	// part, such as API groups; nil for the matched resources.
 	items func(c *scan, g preview.Grant, matched shape) []string
 	// covers are names of rules that say less about a grant that this rule matches, and
@@ -169,7 +169,7 @@ type match struct {
 	part  shape
 	level Level
 	leads string // what the subject can reach with its other rights too
-	moved bool   // the plan changes one of the rights by which it reaches that
+	moved bool   // the plan changes one of the rights that lead to it
 }
 
 // judgeGrants matches every grant with every rule, leaves out matches that a more

@@ -30,7 +30,7 @@ func (c *scan) untouched(o *preview.Object) bool {
 }
 
 // namesTouched reports whether a value holds the name of an object that the plan touches,
-// in the namespace or in one that stands beside the name.
+// in the namespace or in one that stands next to the name.
 func (c *scan) namesTouched(namespace string, value any) bool {
 	switch v := value.(type) {
 	case string:

@@ -84,8 +84,8 @@ func (c *scan) storeOf(o *preview.Object, t orders.Target) (store, owner string)
 	return "", ""
 }
 
-// leadingOutside returns the addresses outside of the cluster to which the endpoints and
-// names of Services in a namespace lead: of the plan, and those that a package brought.
+// leadingOutside returns the addresses outside the cluster that the endpoints and names
+// of Services in a namespace lead to: of the plan, and those that a package brought.
 func (c *scan) leadingOutside(namespace string) []string {
 	var out []string
 	for i := range c.plan.Objects {

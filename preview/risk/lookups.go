@@ -74,8 +74,8 @@ func newLookups(p *preview.Plan) lookups {
 	return a
 }
 
-// LeadsTo is the field of spec in which a read has the hosts outside of the cluster to which a
-// Service or endpoints of the cluster lead.
+// LeadsTo is a field of a read's spec: the hosts outside the cluster that a Service or
+// endpoints of the cluster lead to.
 const LeadsTo = "leadsTo"
 
 // addPlaces adds a Service, an Ingress or endpoints that were read from the cluster.

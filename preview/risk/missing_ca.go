@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// injectors are the annotations by which a controller sets the caBundle of an object.
+// injectors are the annotations that make a controller set the caBundle of an object.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",

@@ -61,10 +61,10 @@ func usableVerbs(verbs []string, g preview.Grant, resources []string) []string {
 	})
 }
 
-// decisive are the resources of which package wellknown has objects by name.
+// decisive are the resources that package wellknown lists by name.
 var decisive = map[string]preview.GroupKind{"configmaps": preview.KindConfigMap, "secrets": preview.KindSecret}
 
-// isDangerous reports whether a name in the resourceNames of a grant is that of an
+// isDangerous reports whether a name in the resourceNames of a grant is the name of an
 // object as dangerous as all of its resource.
 func isDangerous(g preview.Grant, part shape, name string) bool {
 	return slices.ContainsFunc(part.resources, func(resource string) bool {
@@ -92,8 +92,8 @@ func isDangerous(g preview.Grant, part shape, name string) bool {
 	})
 }
 
-// ofPods reports whether a resource is pods, or a subresource by which commands run in
-// them or their ports are reached.
+// ofPods reports whether a resource is pods, or a subresource that runs commands in them
+// or reaches their ports.
 func ofPods(resource string) bool {
 	of, sub, _ := strings.Cut(resource, "/")
 	return of == "pods" && slices.Contains([]string{"", "exec", "attach", "ephemeralcontainers", "portforward", "proxy"}, sub)

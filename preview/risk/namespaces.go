@@ -13,7 +13,7 @@ import (
 // release's own, and the labels that each has once the plan is applied.
 type namespaces struct {
 	own     []string                    // the release's
-	runs    map[string]bool             // namespaces in which the plan has pods run
+	runs    map[string]bool             // namespaces that the plan runs pods in
 	watched map[string]bool             // namespaces that the user has an operator watch
 	objects map[string]*preview.Object  // Namespaces of the plan, also those that it deletes, by id
 	reads   map[string][]map[string]any // bodies read from the cluster, by id
@@ -86,7 +86,7 @@ func (n *namespaces) covers(webhook map[string]any, namespace string) bool {
 }
 
 // examples returns as text which of the most important namespaces a webhook
-// covers: kube-system, the plan's own, and that of the webhook's Service; empty if it
+// covers: kube-system, the plan's own, and the webhook's Service's; empty if it
 // covers none of them.
 func (n *namespaces) examples(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
@@ -119,7 +119,7 @@ func controlNamespace(namespace string) bool {
 }
 
 // controllerNamespaces are namespaces where operators that are in effect cluster-admin
-// are usually installed. They are never those of a package only because it brings their
+// are usually installed. They never belong to a package only because it brings their
 // Namespace.
 var controllerNamespaces = []string{
 	"argocd", "flux-system", "crossplane-system", "upbound-system", "cert-manager", "istio-system", "gatekeeper-system", "kyverno",

@@ -14,11 +14,11 @@ import (
 // controller of others acts on them. A kind is its own where the plan defines it and an
 // account of the plan acts on it: a definition alone can be a copy.
 type kindIndex struct {
-	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs, but for those of others
+	resources map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs, except CRDs of others
 	kinds     map[string]bool            // GROUP/KIND of the plan's CRDs that are its own
 	changed   deputy.Changed             // by accounts of the plan
-	kept      deputy.Changed             // by those of their grants that stay as they are
-	moved     []resourceName             // the plan's own kinds of which only other grants act
+	kept      deputy.Changed             // by their grants that stay as they are
+	moved     []resourceName             // the plan's own kinds that only other grants act on
 	named     map[string]map[string]bool // GROUP → resources that rules about grants name
 	worst     map[resourceName]worstOf   // what worstKind returned, as the rules of all effects ask for it
 }
@@ -141,7 +141,7 @@ func namedResources(rules []entry) map[string]map[string]bool {
 }
 
 // worstKind returns the kind with the worst effect among those that a group and
-// resource of a role name, either of which may be "*". Kinds of the plan, and resources
+// resource of a role name; either may be "*". Kinds of the plan, and resources
 // that other rules judge, are left out; ok is false where no kind remains.
 func (x *kindIndex) worstKind(group, resource string) (worst deputy.Kind, ok bool) {
 	known, looked := x.worst[resourceName{group, resource}]

@@ -135,7 +135,7 @@ func (o *ownOrders) beyond(subject, account preview.Subject) string {
 	}
 }
 
-// podMakers are the rights by which a controller runs pods.
+// podMakers are the rights that a controller runs pods with.
 var podMakers = []shape{
 	newShape("core", "pods replicationcontrollers", "create"), newShape("apps", "deployments statefulsets daemonsets replicasets", "create"), newShape("batch", "jobs cronjobs", "create"),
 }

@@ -126,7 +126,7 @@ func keptByPolicy(_ *scan, o *preview.Object) (Level, string) {
 	return None, "helm.sh/resource-policy is keep"
 }
 
-// takenBackFields matches objects of which a rollback takes back fields that another
+// takenBackFields matches objects where a rollback takes back fields that another
 // manager has set. The evidence is each field with the value that is lost.
 func takenBackFields(c *scan, o *preview.Object) (Level, []string) {
 	if !takesBack(c.plan, o) {

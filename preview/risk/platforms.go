@@ -34,13 +34,13 @@ func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	return out
 }
 
-// NodesID returns the id of the read by which a plan records that the cluster has nodes
+// NodesID returns the id of the read that records, in a plan, that the cluster has nodes
 // of a platform (OS/ARCH).
 func NodesID(platform string) string { return nodesPrefix + platform }
 
 const nodesPrefix = "nodes/"
 
-// judgePlatforms compares the platforms of pinned images with those of the nodes.
+// judgePlatforms compares the platforms of pinned images with the nodes' platforms.
 func (c *scan) judgePlatforms() {
 	images := PinnedPlatforms(c.plan)
 	var nodes []string

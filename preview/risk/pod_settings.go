@@ -135,7 +135,7 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 }
 
 // imageMoved matches pods with an image, named by tag and digest, whose digest differs
-// from that of the live object's image with the same tag.
+// from the digest of the live object's image with the same tag.
 func imageMoved(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	was, _ := preview.PodTemplate(o.LiveBody)

@@ -139,7 +139,7 @@ func unconfined(pod, container map[string]any) (Level, []string) {
 	for _, field := range []string{"type", "user", "role", "level"} {
 		v, _ := securitySetting(pod, container, "seLinuxOptions", field).(string)
 		if field == "level" && !strings.Contains(v, ".c1023") {
-			continue // only all categories are those of others
+			continue // only all categories belong to others
 		}
 		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
 			lines = append(lines, "seLinuxOptions."+field+" "+preview.EvidenceName(v))

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// UnreadID returns the id of the read by which a plan records that the objects of a
+// UnreadID returns the id of the read that records, in a plan, that the objects of a
 // kind in a namespace could not be listed for want of a right.
 func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
 

@@ -45,8 +45,8 @@ func (n *gains) text(m match) string {
 }
 
 // rulesOf returns, as text, which rules an account meets that others gain by acting as it;
-// empty for none. What accounts can do that only the cluster has is noted here, that of
-// the plan's by judgeGrants.
+// empty for none. What accounts can do that only the cluster has is noted here; for
+// the plan's, judgeGrants does it.
 func (n *gains) rulesOf(account preview.Subject) string {
 	if n.cluster == nil {
 		n.cluster = map[preview.Subject][]preview.Grant{}
@@ -66,8 +66,8 @@ func (n *gains) rulesOf(account preview.Subject) string {
 // from returns the first account that a subject can act as and that can do what is
 // Critical and the subject cannot, such as to order software or rights from controllers
 // of others; else, with level High, the first that can use SecurityContextConstraints.
-// The path is the way to it, with what is gained as its last step, and the grants by which
-// the subject acts as the account; it is nil where there is no such account.
+// The path is the way to it, with what is gained as its last step, and the grants that let
+// the subject act as the account; it is nil where there is no such account.
 func (n *gains) from(of preview.Subject) (Level, *subjectPath) {
 	gained := n.c.graph().Gained(of, n.rulesOf)
 	for _, by := range []struct {
@@ -84,8 +84,7 @@ func (n *gains) from(of preview.Subject) (Level, *subjectPath) {
 	return None, nil
 }
 
-// together returns the first path by which the rights of several accounts lead to one
-// that can do what is Critical and that none of them reaches alone; empty without such a
+// together returns the first path from the rights of several accounts to one that can do what is Critical and that none of them reaches alone; empty without such a
 // path.
 func (n *gains) together(gained []access.Gained) preview.EvidencePath {
 	for _, g := range gained {

@@ -89,7 +89,7 @@ func impersonatesOn(_ *scan, g preview.Grant) (shape, bool) {
 
 // The verbs that the admission plugin NodeRestriction asks for when a node requests a
 // token for an audience, or a certificate from a signer, that the pod does not name. The
-// resource of the request is the audience or the signer, its name that of the
+// resource of the request is the audience or the signer, its name the name of the
 // ServiceAccount.
 const (
 	audienceVerb = "request-serviceaccounts-token-audience"
@@ -109,7 +109,7 @@ func tokenAudiences(_ *scan, g preview.Grant) (shape, bool) {
 	return part, len(part.verbs) > 0
 }
 
-// unsafeDeletes matches grants that name the verb by which objects are deleted that
+// unsafeDeletes matches grants that name the verb for deleting objects that
 // cannot be read, whatever their resources. A wildcard over verbs is judged by others.
 func unsafeDeletes(_ *scan, g preview.Grant) (shape, bool) {
 	const verb = "unsafe-delete-ignore-read-errors"

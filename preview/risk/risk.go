@@ -27,7 +27,7 @@ type Input struct {
 	// list.
 	RelatedImages []string
 	// Reach holds the grants and accounts of the cluster that escalation paths may use.
-	// Its Grants are those of the plan.
+	// Its Grants are the plan's.
 	Reach access.GraphInput
 	// Extra are findings made outside of this package. One with the id of a finding made
 	// here is dropped; several with the same id are merged.

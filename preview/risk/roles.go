@@ -72,7 +72,7 @@ func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 // bindsOutside matches bindings to users and groups that are not ServiceAccounts or
-// groups of ServiceAccounts: those of the identity provider, nodes and the control
+// groups of ServiceAccounts: subjects of the identity provider, nodes and the control
 // plane.
 func bindsOutside(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	level := None
@@ -94,7 +94,7 @@ func bindsOutside(c *scan, o *preview.Object) (Level, []preview.Piece) {
 }
 
 // aggregated matches ClusterRoles that are aggregated to admin, edit or view. The level
-// is that of the worst rule that this adds to the built-in role.
+// is the level of the worst rule that this adds to the built-in role.
 func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	targets := aggregateTargets(o)
 	if len(targets) == 0 {
@@ -109,15 +109,15 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	return level, permissionLines(own, "adds to ClusterRole "+wording.Series(targets, "and"))
 }
 
-// aggregationKeys are prefixes of the labels by which ClusterRoles of well-known
-// systems, such as Knative, aggregate others.
+// aggregationKeys are prefixes of the labels that ClusterRoles of well-known systems,
+// such as Knative, aggregate others by.
 var aggregationKeys = []string{
 	"duck.knative.dev/", "serving.knative.dev/controller", "eventing.knative.dev/", "rbac.crossplane.io/", "rbac.istio.io/",
 	"rbac.authorization.k8s.io/", "rbac.authorization.kubevirt.io/", "authorization.openshift.io/", "kubevirt.io/",
 }
 
-// aggregatedElsewhere matches ClusterRoles with a label by which a ClusterRole outside
-// the plan aggregates them: one that was read from the cluster, or one of a well-known
+// aggregatedElsewhere matches ClusterRoles with a label that makes a ClusterRole outside
+// the plan aggregate them: one that was read from the cluster, or one of a well-known
 // system.
 func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
@@ -193,7 +193,7 @@ func permissionLines(list []preview.Grant, what string) []string {
 // compared one by one.
 const maxTriples = 4096
 
-// beyond returns what the rules of list permit and those of have do not: one rule for
+// beyond returns what the rules of list permit and the rules of have do not: one rule for
 // each group and resource, with the remaining verbs. A rule with more than maxTriples
 // combinations, or without resources, is returned as it is.
 func beyond(list, have []preview.Grant) []preview.Grant {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// roleBound returns the level of the verb bind. With resourceNames it is that of the
+// roleBound returns the level of the verb bind. With resourceNames it is the level of the
 // worst of the named ClusterRoles, High for roles that are not known, and Critical
 // without names or with many.
 func roleBound(c *scan, g preview.Grant, part shape) Level {

@@ -30,7 +30,7 @@ type entry struct {
 	cloud  cloudMatch
 }
 
-// objectMatch matches one object of the plan. It returns the level, None for that of
+// objectMatch matches one object of the plan. It returns the level, None for the level of
 // the rule, and the evidence, none if the object does not match. The object is left out of
 // the pieces.
 type objectMatch func(c *scan, o *preview.Object) (Level, []preview.Piece)

@@ -32,7 +32,7 @@ type scan struct {
 	objects    map[string]*preview.Object
 	idle       map[string]*preview.Object // objects that the plan does not touch
 	serves     func() bool                // see publisherServes
-	pathMoves  map[string]bool            // ids of ServiceAccounts of which the plan changes the escalation path
+	pathMoves  map[string]bool            // ids of ServiceAccounts whose escalation path the plan changes
 	touched    map[string]bool            // NAMESPACE/NAME of what objects refer to and the plan touches, see untouched
 	reads      map[string]bool            // by id of a read: whether the object exists
 	changed    map[string]bool            // ids of built-in roles that the cluster has with other rules, or not at all
@@ -167,8 +167,8 @@ func (c *scan) judgeObjects() {
 			if len(evidence) == 0 {
 				continue
 			}
-			// The id of the object gives a finding of one object another fingerprint than
-			// that of the same finding of another.
+			// The id of the object gives the same finding of two objects different
+			// fingerprints.
 			for i := range evidence {
 				evidence[i].Object = o.ID
 			}

@@ -22,7 +22,7 @@ func nodeRules() []entry {
 }
 
 // nodesRead returns the level of reading from kubelets. By nodes/log, every file below
-// /var/log of the node can be read, those of the control plane and of pods included.
+// /var/log of the node can be read, logs of the control plane and of pods included.
 func nodesRead(_ *scan, _ preview.Grant, part shape) Level {
 	if part.has("nodes/log") {
 		return Medium
@@ -109,8 +109,8 @@ func constraintsWritten(c *scan, g preview.Grant, part shape) Level {
 	return High
 }
 
-// usesPrivileged reports whether a grant is the use of SecurityContextConstraints among
-// which privileged is named, so that the names restrict nothing.
+// usesPrivileged reports whether a grant is the use of SecurityContextConstraints and
+// names privileged, so that the names restrict nothing.
 func usesPrivileged(_ *scan, g preview.Grant) bool {
 	return slices.Contains(g.Verbs, "use") && slices.Contains(g.ResourceNames, "privileged")
 }
@@ -159,13 +159,13 @@ func namesKindsOfOthers(c *scan, g preview.Grant) bool {
 	})
 }
 
-// systemLeases reports whether a grant on leases includes those of the control plane.
+// systemLeases reports whether a grant on leases includes the control plane's.
 func systemLeases(_ *scan, g preview.Grant) bool {
 	return g.Scope == preview.ScopeCluster || g.Namespace == "kube-system" || g.Namespace == "kube-node-lease"
 }
 
-// endpointsLevel is Critical for EndpointSlices, by which the traffic of every Service
-// can be redirected, and High for Endpoints, which only Services without a selector
+// endpointsLevel is Critical for EndpointSlices, which can redirect the traffic of every
+// Service, and High for Endpoints, which only Services without a selector
 // follow.
 func endpointsLevel(_ *scan, _ preview.Grant, part shape) Level {
 	if part.has("endpointslices") {

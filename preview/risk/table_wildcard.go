@@ -18,7 +18,7 @@ const (
 	writeAny = "create update patch delete deletecollection"
 )
 
-// takeoverGroups are the API groups for which a wildcard over resources amounts to
+// takeoverGroups are the API groups where a wildcard over resources amounts to
 // control of workloads or permissions.
 var takeoverGroups = []string{all, "", "apps", "rbac.authorization.k8s.io"}
 
@@ -70,8 +70,8 @@ func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	return High
 }
 
-// groupsMatched returns the API groups of a grant, by which a case of the rule about
-// wildcards is chosen; "own" where all resources are of CRDs in the plan.
+// groupsMatched returns the API groups of a grant, which choose a case of the rule about
+// wildcards; "own" where all resources are of CRDs in the plan.
 func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
 	if c.kinds.onlyOurs(g) {
 		return []string{"own"}

@@ -45,8 +45,8 @@ func ofWebhook(webhook map[string]any, what string) preview.Piece {
 	return preview.Piece{Item: &preview.Item{Kind: "webhook", Name: preview.String(webhook, "name")}, What: what}
 }
 
-// changedCA matches objects by whose change the API server trusts another CA for a server
-// that it calls already, or none.
+// changedCA matches objects whose change makes the API server trust another CA, or none,
+// for a server that it calls already.
 func changedCA(_ *scan, o *preview.Object) (Level, []string) {
 	after := o.ResultBody
 	if after == nil {

@@ -57,8 +57,8 @@ func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
 	})
 }
 
-// bootstrapToken matches bootstrap tokens in kube-system, by which any holder can join
-// a node. They are Critical if they are for authentication or signing, else High.
+// bootstrapToken matches bootstrap tokens in kube-system: any holder can join a node with
+// one. They are Critical if they are for authentication or signing, else High.
 func bootstrapToken(o *preview.Object) (Level, []string) {
 	if preview.String(o.Planned, "type") != "bootstrap.kubernetes.io/token" || o.Namespace != kubeSystem {
 		return None, nil
@@ -201,8 +201,8 @@ func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 
 // convertsOthers matches CustomResourceDefinitions of a kind that an operator of others
 // acts on, whose objects a Service of the plan converts although no account of the plan
-// controls the kind. It is a step above the right to write such objects, as those of
-// everyone are rewritten.
+// controls the kind. It is a step above the right to write such objects, as objects
+// of everyone are rewritten.
 func convertsOthers(c *scan, o *preview.Object) (Level, []string) {
 	w, ok := conversion.Of(o)
 	rank := rankOf(effectOf(w.Kind))

@@ -134,13 +134,13 @@ var (
 	})
 	CloudServiceAdmin = row(Rule{
 		Name: "cloud-service-admin", Ref: "GCP-04", Level: High, Title: "administers a Google Cloud service, or reads its secrets",
-		Why:    "The role covers every resource of the service in the project, including those of other applications.",
+		Why:    "The role covers every resource of the service in the project, including resources of other applications.",
 		Reduce: narrowCloud,
 		Looks:  "Google Cloud roles that administer Compute Engine, Kubernetes Engine, Cloud Storage, Secret Manager or Cloud KMS, or read secrets.",
 	})
 	CloudAzureOwner = row(Rule{
 		Name: "cloud-azure-owner", Ref: "AZ-01", Level: Critical, Title: "can change who has access in Azure",
-		Why:    "Owner, User Access Administrator and similar roles can change role assignments, including those of their own identity.",
+		Why:    "Owner, User Access Administrator and similar roles can change role assignments, including the roles of their own identity.",
 		Reduce: narrowCloud,
 		Looks:  "The Azure roles Owner, User Access Administrator and their like.",
 	})

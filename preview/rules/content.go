@@ -57,7 +57,7 @@ var (
 	})
 	ImageLocked = row(Rule{
 		Name: "image-locked", Level: Notice, Title: "has images replaced by an image lock",
-		Why:     "The images that run are those of the package's image lock (images.yml), not those that its manifests name.",
+		Why:     "The images that run come from the package's image lock (images.yml), not from its manifests.",
 		Looks:   "Image references of the content that an image lock (images.yml) replaces by digests.",
 		Example: noteExample("package/mongodb", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
 	})

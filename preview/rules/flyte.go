@@ -74,7 +74,7 @@ var (
 		Name: "flyte-lists-changed", Level: Notice, Title: "changes the lists of Flyte's plugins",
 		Why:    "Flyte's engine replaces each list as a whole and merges nothing, so the evidence shows the old and the new list in full.",
 		Reduce: "Nothing has to be done. For plugins that the change disables, see flyte-default-removed.",
-		Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, against those of the plan.",
+		Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, compared with the plan's lists.",
 		Source: flyteDocs,
 		Example: Example{
 			Of:       "ConfigMap flyte-propeller-config",
@@ -97,7 +97,7 @@ var (
 		Name: "flyte-default-removed", Level: Critical, Title: "disables plugins of Flyte",
 		Why:     "Flyte's engine merges nothing: a list that is configured is the whole list, and plugins that it lacks are disabled.",
 		Reduce:  "Write the whole list, including container, sidecar and k8s-array.",
-		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against those that Flyte's charts set.",
+		Looks:   "The lists enabled-plugins and default-for-task-types, compared with the lists of the live ConfigMap, else with the lists that Flyte's charts set.",
 		When:    "Critical where a task type is left with a plugin that is not enabled, else a warning.",
 		Source:  flyteDocs,
 		Example: Example{Severity: preview.Warning, Of: "ConfigMap flyte-propeller-config", Evidence: "enabled-plugins has no sidecar any more"},

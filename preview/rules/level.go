@@ -8,7 +8,7 @@ import "github.com/kubectl-operator/kubectl-operator/preview"
 type Level int
 
 // The levels, from the lowest. None means that a matcher returns no level of its own,
-// or that nothing matches; NotKnown is that of rules about what could not be read.
+// or that nothing matches; NotKnown is for rules about what could not be read.
 const (
 	NotKnown Level = iota - 1
 	None

@@ -94,7 +94,7 @@ var (
 		Name: "not-appliable", Level: Critical, Title: "cannot be applied",
 		Why:     "The API server refuses this object on every apply; the install would stop at it.",
 		Reduce:  "Correct the package; no flag makes the API server take it.",
-		Looks:   "Every object, against the schema of its kind: the one built in, or that of a CustomResourceDefinition in the same plan.",
+		Looks:   "Every object, against the schema of its kind: built in, or from a CustomResourceDefinition in the same plan.",
 		Example: Example{Of: "Deployment op", Evidence: `apps/Deployment/app/op: .spec.template.spec.containers[name="op"].env: duplicate entries for key [name="A"]`},
 	})
 	NeedsExternal = row(Rule{

@@ -51,7 +51,7 @@ var (
 	})
 	PackageNameLookAlike = row(Rule{
 		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the same name as another package",
-		Why:     "A name that is nearly that of another package may be a typing error, or typosquatting.",
+		Why:     "A name that differs little from another package's may be a typing error, or typosquatting.",
 		Reduce:  "Make sure that this is the package you mean.",
 		Looks:   "Other package names in the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
 		Example: noteExample("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
@@ -65,7 +65,7 @@ var (
 	}.example("package/mongodb", "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM"))
 	ValuesFromSecret = row(Rule{
 		Name: "values-from-secret", Level: Medium, Title: "takes values from a Secret",
-		Why:    "The values become part of the rendered objects and of the review. Only values in Secrets, and values whose key looks like that of a secret, are hidden there.",
+		Why:    "The values become part of the rendered objects and of the review. Only values in Secrets, and values whose key looks like a secret's, are hidden there.",
 		Text:   "values come from Secret %s/%s",
 		Reduce: "Have the package refer to the Secret in the cluster by name.",
 		Looks:  "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",

@@ -35,7 +35,7 @@ var (
 		Why:    "The publisher has replaced the content under the same reference, or an attacker has.",
 		Text:   "%s was %s when it was installed, and is %s now",
 		Reduce: "Ask the publisher, and pin the content with --update-lock.",
-		Looks:  "The artifacts of the installed generation, against those of the plan.",
+		Looks:  "The artifacts of the installed generation, compared with the plan's.",
 	}.example("plugin/neo", "https://example.com/neo.tgz", "sha256:11", "sha256:22"))
 	PluginUnmanaged = row(Rule{
 		Name: "plugin-unmanaged", Level: Medium, Title: "was not put there by this tool",

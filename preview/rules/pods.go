@@ -204,7 +204,7 @@ var (
 		Name: "image-platform", Level: Critical, Title: "has images that do not run on nodes of the cluster",
 		Why:    "A pod that is scheduled to a node of another platform does not start.",
 		Reduce: "Use an image for the nodes' architecture, or a nodeSelector for kubernetes.io/arch.",
-		Looks:  "With --pin-images: the platforms of the images of pods, from their indexes, against those of the nodes that the pods' nodeSelector and required node affinity allow.",
+		Looks:  "With --pin-images: the platforms of the images of pods, from their indexes, compared with the platforms of the nodes that the pods' nodeSelector and required node affinity allow.",
 		When:   "Critical where an image runs on none of the nodes, a warning where it runs on some.",
 		Example: Example{
 			Severity: preview.Warning, Of: "Deployment op:",

@@ -55,7 +55,7 @@ type Case struct {
 	// or cloud actions. For rules about objects it is the beginning of a piece of
 	// evidence.
 	For   string
-	Title string // empty for that of the rule
+	Title string // empty for the rule's title
 	Why   string
 	// Reduce says how to make the case's finding less severe; empty for what the rule
 	// says.
@@ -65,7 +65,7 @@ type Case struct {
 // Example is an example of a rule's finding. For a rule of package risk without one
 // here, the tests of that package produce it.
 type Example struct {
-	Severity preview.Severity `json:"severity"` // empty in a row of the table: that of the rule
+	Severity preview.Severity `json:"severity"` // empty in a row of the table: the rule's severity
 	Title    string           `json:"title"`
 	Evidence string           `json:"evidence"`
 	// Of is the object, such as "Job cleanup:", that the rule's title follows in the
@@ -83,7 +83,7 @@ func (r Rule) String() string { return r.Name }
 func (r Rule) ID(object string) string { return r.Name + "/" + object }
 
 // Finding returns a finding about one object, with the severity of the rule. The pieces
-// are all of its evidence, in the order in which they are shown.
+// are all of its evidence, in the order shown.
 func (r Rule) Finding(object string, claim preview.Claim, evidence ...preview.Piece) preview.Finding {
 	return r.FindingOf(r.Severity(), object, claim, evidence...)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// breakage is one way in which the plan breaks users of some CRDs, such as a version
-// that is no longer served.
+// breakage is one way the plan breaks users of some CRDs, such as a version that is no
+// longer served.
 type breakage struct {
 	ways     []string // what happens, in words, the worst first
 	severity preview.Severity

@@ -9,23 +9,23 @@ import (
 )
 
 // Entry is one line of a report within a group: findings with the same title, such as
-// those of two roles that give one account the same permission.
+// findings of two roles that give one account the same permission.
 type Entry struct {
 	// Title is the title of the findings, without what Group.Title says already.
 	Title    string
 	Findings []*preview.Finding
-	// Evidence has the pieces of evidence of all findings, in whose texts the account that the
+	// Evidence has the pieces of evidence of all findings; their texts leave out the account that the
 	// group is about is left out.
 	Evidence []preview.Piece
 }
 
 // First returns the first finding. All findings of the entry have its severity, and its
-// rule and reason but for those of rules that it includes.
+// rule and reason, except findings of rules that it includes.
 func (e Entry) First() *preview.Finding { return e.Findings[0] }
 
 // Entries returns the findings of a group as a report lists them, the worst first. Only
-// in a group about an account several findings can be one entry, as those of other
-// groups are about different objects.
+// in a group about an account several findings can be one entry, because the
+// other groups are about different objects.
 func (g Group) Entries() []Entry {
 	type key struct {
 		rule, title, why, changed string
@@ -86,8 +86,8 @@ func (g Group) includes(e Entry, f *preview.Finding) bool {
 	return first.Claim.Scope == f.Claim.Scope && first.Claim.Namespace == f.Claim.Namespace
 }
 
-// evidenceWithRules returns the evidence of findings. That of rules other than the first
-// one's begins with the rule.
+// evidenceWithRules returns the evidence of findings. For rules other than the first
+// one's, each line begins with the rule.
 func (g Group) evidenceWithRules(findings []*preview.Finding) []preview.Piece {
 	var out []preview.Piece
 	first := findings[0].Rule

@@ -85,7 +85,7 @@ func (c *fieldChanges) add(o changedObject, change preview.Change) {
 }
 
 // namesImage reports whether a field is an environment variable with IMAGE in its name,
-// from which an operator reads the images that it runs.
+// and an operator reads the images that it runs from it.
 func namesImage(path string) bool {
 	at := strings.LastIndex(path, ".env[name=")
 	return at >= 0 && strings.HasSuffix(path, "].value") && strings.Contains(path[at:], "IMAGE")
@@ -257,7 +257,7 @@ func containerOf(path string) (container string, inside bool) {
 }
 
 // containersOf returns, by path, for each container that is added or removed the change
-// to list: that of the whole container or of its image.
+// to list: the whole container or its image.
 func containersOf(list []preview.Change) map[string]*preview.Change {
 	out := map[string]*preview.Change{}
 	for i, change := range list {

@@ -85,7 +85,7 @@ func (g Group) TitleOf(f *preview.Finding) string {
 }
 
 // ExtentText returns in words how far the rights of a very powerful account go; empty
-// for others, for whom the titles of findings say more.
+// for others, because the titles of their findings say more.
 func ExtentText(a preview.Account) string {
 	text := ""
 	switch a.Extent {
@@ -170,7 +170,7 @@ func Groups(findings []preview.Finding, accounts []preview.Account) []Group {
 	return b.groups
 }
 
-// saysLeast are the rules whose findings come last among those of an account that are as
+// saysLeast are the rules whose findings come last among an account's findings that are as
 // severe: most operators read and write Secrets, so that any other finding says more
 // about one of them; and who writes Secrets critically reads them too.
 var saysLeast = []string{rules.RBACSecretsWrite.Name, rules.RBACSecretsRead.Name}

@@ -43,7 +43,7 @@ func CountKept(p *preview.Plan, count func(crd *preview.Object) (string, error))
 }
 
 // keepCounts takes the lines about what an uninstall leaves from an earlier verdict on
-// the same plan, in which it may have been counted.
+// the same plan, which may have counted it.
 func keepCounts(v, before *preview.Verdict) {
 	if list := keptIn(before); len(list) > 0 {
 		setKept(v, list)

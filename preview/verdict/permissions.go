@@ -97,7 +97,7 @@ func (e permissionEntry) wildcard() bool {
 }
 
 // permissionRanks returns a function for the rank of the worst rule that a grant matches, by its
-// own rules and those of the plan's grants that overlap with it. These are tried from the
+// own rules and the rules of the plan's grants that overlap with it. These are tried from the
 // worst on, so that thousands of grants of one account are not all compared.
 func permissionRanks(p *preview.Plan) func(preview.Grant) int {
 	type place struct {
@@ -132,7 +132,7 @@ func permissionRanks(p *preview.Plan) func(preview.Grant) int {
 	}
 }
 
-// worstOf returns the rank of the worst of some rules, that of info without any.
+// worstOf returns the rank of the worst of some rules, the rank of info without any.
 func worstOf(names []string) int {
 	worst := preview.Info.Rank()
 	for _, name := range names {
