@@ -213,7 +213,7 @@ func (w kappWorld) app(bodies []map[string]any, deploy string) string {
 
 func (w kappWorld) previewApp(file string) *preview.Plan {
 	w.t.Helper()
-	p := w.planner(preview.ReadDryRun)
+	p := ownerPlanner(w.t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 	request, err := p.ReadRequest(w.t.Context(), file, "")
 	if err != nil {
 		w.t.Fatal(err)
