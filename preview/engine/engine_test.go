@@ -163,7 +163,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"a Secret of the type of records": {"{apiVersion: v1, kind: Secret, metadata: {name: a}, type: kubectl-operator/record}", "the type kubectl-operator/record"},
 		"the parent of an ApplySet":       {"{apiVersion: v1, kind: Secret, metadata: {name: a, labels: {applyset.kubernetes.io/id: x}}}", "only an installer may set"},
 		"the mark of a release":           {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {kubectl-operator/release: x}}}", "only an installer may set"},
-		"two different objects of one id": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}", "two different objects"},
+		"two different objects of one id": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}", "twice with different content"},
 		"an object without kind":          {"{apiVersion: v1, metadata: {name: a}}", "without kind"},
 		"stringData that is not text":     {"{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: 1}}", "not a string"},
 	} {
