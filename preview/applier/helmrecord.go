@@ -257,12 +257,12 @@ func unzip(data []byte) ([]byte, error) {
 
 // Objects returns the objects of the revision, without hooks, as Helm sent them: those
 // that name no namespace are in that of the release.
-func (r *HelmRecord) Objects(ctx context.Context, cluster Cluster) ([]Earlier, error) {
-	values, err := preview.Decode([]byte(r.manifest))
+func (record *HelmRecord) Objects(ctx context.Context, cluster Cluster) ([]Earlier, error) {
+	values, err := preview.Decode([]byte(record.manifest))
 	if err != nil {
-		return nil, fmt.Errorf("reading the manifest of revision %d of Helm release %s: %w", r.Revision, r.Release.Name, err)
+		return nil, fmt.Errorf("reading the manifest of revision %d of Helm release %s: %w", record.Revision, record.Release.Name, err)
 	}
-	return earlierObjects(ctx, cluster, values, r.Release.Namespace)
+	return earlierObjects(ctx, cluster, values, record.Release.Namespace)
 }
 
 // earlierObjects returns decoded objects with their namespace. The namespace of a kind

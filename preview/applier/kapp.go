@@ -3,7 +3,7 @@ package applier
 import (
 	"cmp"
 	"context"
-	"crypto/md5"
+	"crypto/md5" //nolint:gosec // as kapp does; nothing is protected by it
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -92,7 +92,7 @@ func FindKapp(ctx context.Context, cluster Cluster, asked Controlled, release pr
 		body, _ := kappOriginal(live)
 		out.Earlier = append(out.Earlier, Earlier{Ref: preview.RefOf(live), Body: body})
 	}
-	return out, k.prepare(ctx, cluster, objects, members, out)
+	return out, k.prepare(objects, members, out)
 }
 
 // findRecord returns the record of the app, and whether there is one; it is nil for one that may
@@ -272,7 +272,7 @@ func kappIdentified(live map[string]any) bool {
 
 // prepare computes what kapp makes of the content before it compares and writes: without its
 // configuration, with its labels, and with versions in names.
-func (k *Kapp) prepare(ctx context.Context, cluster Cluster, objects []Rendered, members []map[string]any, found *Found) error {
+func (k *Kapp) prepare(objects []Rendered, members []map[string]any, found *Found) error {
 	if err := k.configure(objects); err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (k *Kapp) prepare(ctx context.Context, cluster Cluster, objects []Rendered,
 		if annotated(body, kappNonce) {
 			preview.SetMetadata(body, "annotations", kappNonce, kappChosen)
 		}
-		labels := map[string]string{k.key: k.app, kappAssociation: fmt.Sprintf("v1.%x", md5.Sum([]byte(kappKey(o.Ref))))}
+		labels := map[string]string{k.key: k.app, kappAssociation: "v1." + kappSum([]byte(kappKey(o.Ref)))}
 		for key, value := range k.config.labels {
 			labels[key] = value
 		}
@@ -526,7 +526,7 @@ func (k *Kapp) sum(live, applied map[string]any) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%x", md5.Sum(text))
+	return kappSum(text)
 }
 
 // remember adds to a written object what kapp writes with a second update: what it applied, and
@@ -549,4 +549,9 @@ func sameJSON(a, b map[string]any) bool {
 	}
 	other, err := asFloats(b)
 	return err == nil && reflect.DeepEqual(one, other)
+}
+
+// kappSum returns the sum by which kapp marks an object, and compares what it applied last.
+func kappSum(text []byte) string {
+	return fmt.Sprintf("%x", md5.Sum(text)) //nolint:gosec // as kapp does; nothing is protected by it
 }

@@ -369,7 +369,7 @@ func (o *OLMv0) markAlongside(body map[string]any) {
 	maps.DeleteFunc(annotations, func(key string, _ any) bool { return strings.HasPrefix(key, alongside) })
 	for _, name := range names {
 		h := fnv.New64a()
-		h.Write([]byte(name)) //nolint:errcheck // it returns none
+		h.Write([]byte(name))
 		preview.SetMetadata(body, "annotations", fmt.Sprintf("%s%x", alongside, h.Sum64()), name)
 	}
 }

@@ -16,7 +16,7 @@ const podLevelsKind = "PodLevels"
 
 // podLevels is the check for pods of others in the namespaces whose Pod Security labels the
 // plan changes: those that run go on, and none of them starts again.
-type podLevels struct{ noCheck }
+type podLevels struct{}
 
 // podLevelsRecord has the ids of workloads whose pods are admitted without warning now.
 type podLevelsRecord struct {

@@ -273,19 +273,19 @@ func obstaclesOf(plan *preview.Plan) []string {
 
 // follows previews a chart in both ways of reading, lets Helm upgrade to it, and holds
 // what happened to what was predicted.
-func (h *helmOwner) follows(t *testing.T, chart string, flags ...string) (sum comparison) {
+func (h *helmOwner) follows(t *testing.T, chart string) (sum comparison) {
 	t.Helper()
 	plan, read := h.mustPreview(t, preview.ReadDryRun, chart), h.mustPreview(t, preview.ReadGet, chart)
 	h.findings = findingsOf(plan)
 	if problems := obstaclesOf(plan); len(problems) > 0 {
-		out, err := h.try(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags, flags)...)
+		out, err := h.try(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags)...)
 		if err == nil {
 			t.Errorf("helm does not fail, and was said to: %s", strings.Join(problems, "\n"))
 		}
 		t.Logf("Helm fails, as predicted: %s\n%s", strings.Join(problems, "\n"), out)
 		return sum
 	}
-	h.must(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags, flags)...)
+	h.must(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags)...)
 	actual := h.live(t, plan)
 	sum = sameAs(t, plan, afterwards(plan), actual)
 	for i := range read.Objects {
@@ -300,7 +300,7 @@ func (h *helmOwner) follows(t *testing.T, chart string, flags ...string) (sum co
 	h.complete(t, plan)
 	again := h.mustPreview(t, preview.ReadDryRun, chart)
 	if h.writesAgain {
-		h.must(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags, flags)...)
+		h.must(t, slices.Concat([]string{"upgrade", h.release.Name, chart}, h.flags)...)
 		sameAs(t, again, afterwards(again), h.live(t, again))
 		return sum
 	}

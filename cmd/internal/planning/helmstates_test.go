@@ -46,10 +46,10 @@ const (
 		`"rules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["UPDATE"],"resources":["configmaps"]}]}]}`
 )
 
-// record returns the name of the Secret of a revision, and its body as kubectl reads it.
-func (h *helmOwner) record(t *testing.T, revision string) (name string, body map[string]any) {
+// record returns the name of the Secret of the first revision, and its body as kubectl reads it.
+func (h *helmOwner) record(t *testing.T) (name string, body map[string]any) {
 	t.Helper()
-	name = "sh.helm.release.v1." + h.release.Name + ".v" + revision
+	name = "sh.helm.release.v1." + h.release.Name + ".v1"
 	if err := json.Unmarshal([]byte(h.kubectl(t, "", "-n", h.release.Namespace, "get", "secret", name, "-o", "json")), &body); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ var helmStates = []struct {
 		h.follows(t, mapChart(t, "1.1.0"))
 	}},
 	{"of a later version of Helm", func(t *testing.T, h *helmOwner) {
-		name, body := h.record(t, "1")
+		name, body := h.record(t)
 		body["type"] = "helm.sh/release.v2"
 		delete(preview.Map(body, "metadata"), "resourceVersion")
 		data, _ := json.Marshal(body)
@@ -161,16 +161,16 @@ var helmStates = []struct {
 		h.refuses(t, mapChart(t, "1.1.0"), "helm.sh/release.v2")
 	}},
 	{"corrupt", func(t *testing.T, h *helmOwner) {
-		name, _ := h.record(t, "1")
+		name, _ := h.record(t)
 		h.kubectl(t, "", "-n", h.release.Namespace, "patch", "secret", name, "-p", `{"stringData":{"release":"x"}}`)
 		h.refuses(t, mapChart(t, "1.1.0"), name)
 	}},
 	{"of another release", func(t *testing.T, h *helmOwner) {
 		other := ownerBy(t, "Helm 4", h.release.Name+"-other")
 		other.must(t, "install", other.release.Name, mapChart(t, "1.0.0"))
-		_, forged := other.record(t, "1")
+		_, forged := other.record(t)
 		data, _ := json.Marshal(map[string]any{"data": forged["data"]})
-		name, _ := h.record(t, "1")
+		name, _ := h.record(t)
 		h.kubectl(t, "", "-n", h.release.Namespace, "patch", "secret", name, "-p", string(data))
 		h.refuses(t, mapChart(t, "1.1.0"), "it is the record of revision 1 of release "+other.release.Name)
 	}},

@@ -140,7 +140,7 @@ func (a ownedAPI) plural() string {
 // hash is that of OLM's labels of an API: Kind.Version.Group.
 func (a ownedAPI) hash() string {
 	h := fnv.New64a()
-	h.Write([]byte(strings.Join([]string{a.Kind, a.version(), a.Group()}, "."))) //nolint:errcheck // it returns none
+	h.Write([]byte(strings.Join([]string{a.Kind, a.version(), a.Group()}, ".")))
 	return fmt.Sprintf("%x", h.Sum64())
 }
 
