@@ -65,6 +65,9 @@ func FindKapp(ctx context.Context, cluster Cluster, asked Controlled, release pr
 	k := &Kapp{key: kappLabel, sent: map[string]map[string]any{}, about: preview.Applier{
 		Tool: preview.ApplierKapp, Method: preview.MethodUpdate, Manager: kappManager, Overwrites: true,
 	}}
+	if asked.Body == nil && !always && !mayBeKapp(objects) {
+		return nil, nil
+	}
 	record, found, err := k.findRecord(ctx, cluster, asked, release, objects)
 	if err != nil || !found && asked.Body == nil && !always {
 		return nil, err
@@ -93,6 +96,14 @@ func FindKapp(ctx context.Context, cluster Cluster, asked Controlled, release pr
 		out.Earlier = append(out.Earlier, Earlier{Ref: preview.RefOf(live), Body: body})
 	}
 	return out, k.prepare(objects, members, out)
+}
+
+// mayBeKapp reports whether objects may be those of an app: one has the label of kapp, or none
+// exists, as where each has another name in each version.
+func mayBeKapp(objects []Rendered) bool {
+	live := func(o Rendered) bool { return o.Live != nil }
+	return !slices.ContainsFunc(objects, live) ||
+		slices.ContainsFunc(objects, func(o Rendered) bool { return preview.String(o.Live, "metadata", "labels", kappLabel) != "" })
 }
 
 // findRecord returns the record of the app, and whether there is one; it is nil for one that may
