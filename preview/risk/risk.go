@@ -99,9 +99,8 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 // unknownCase returns what the cases of [rules.Unknown] are for: why the API server refused a
 // request, else the kind of the object.
 func (c *scan) unknownCase(u preview.Unknown) string {
-	o := c.plan.Object(u.Object)
 	switch {
-	case u.Reason == preview.ReasonNotServed && o != nil && o.Planned == nil:
+	case u.Reason == preview.ReasonNotServed && c.objects[u.Object] == nil: // it is installed alone
 		return rules.UnreadKind
 	case u.Reason != "":
 		return string(u.Reason)
