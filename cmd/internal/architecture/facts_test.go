@@ -23,7 +23,9 @@ import (
 var sentenceFields = []string{"Title", "Text", "Evidence", "Why"}
 
 // wordOwners are the packages whose types have such fields.
-var wordOwners = []string{"preview", "preview/rules", "preview/access", "preview/escalation", "preview/schema", "preview/risk/", "preview/verdict"}
+var wordOwners = []string{
+	"preview", "preview/rules", "preview/access", "preview/escalation", "preview/schema", "preview/risk/", "preview/verdict",
+}
 
 // phrasebooks are the packages that may take words apart, to make others of them, or to draw
 // them; the one that puts flags into printed commands; and one that tests alone use.
@@ -31,6 +33,9 @@ var phrasebooks = []string{"preview/words", "preview/textsafe", "tui/widget", "p
 
 // contents are types whose field Text is what a package holds, and no sentence.
 var contents = []string{"File"}
+
+// keepsWhole are the functions of package strings that take no text apart.
+var keepsWhole = []string{"Join", "Repeat", "ToUpper", "ToLower", "Compare", "NewReader", "WriteString"}
 
 // masks are functions that take secrets out of any text.
 var masks = []string{module + "/preview.MaskText"}
@@ -278,12 +283,13 @@ func (r *sentenceReader) reads(n ast.Node) string {
 		if of == nil || of.Pkg() == nil || !slices.ContainsFunc(n.Args, r.isSentence) {
 			return ""
 		}
-		cuts := of.Pkg().Path() == "strings" && !slices.Contains([]string{"Join", "Repeat", "ToUpper", "ToLower", "Compare", "NewReader", "WriteString"}, of.Name())
+		cuts := of.Pkg().Path() == "strings" && !slices.Contains(keepsWhole, of.Name())
 		if cuts || of.Pkg().Path() == "regexp" {
 			return of.FullName()
 		}
 	case *ast.BinaryExpr:
-		if compares := slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.GTR}, n.Op); compares && (r.isSentence(n.X) || r.isSentence(n.Y)) && !r.isEmpty(n.X) && !r.isEmpty(n.Y) {
+		compares := slices.Contains([]token.Token{token.EQL, token.NEQ, token.LSS, token.GTR}, n.Op)
+		if compares && (r.isSentence(n.X) || r.isSentence(n.Y)) && !r.isEmpty(n.X) && !r.isEmpty(n.Y) {
 			return n.Op.String()
 		}
 	case *ast.SwitchStmt:
