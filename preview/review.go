@@ -303,7 +303,7 @@ func (f *Finding) AtLeast(s Severity) bool { return f.Unaccepted().Rank() <= s.R
 // SetEvidence sets the pieces of the evidence, whose texts must be set, with what follows
 // from them.
 func (f *Finding) SetEvidence(pieces []Piece) {
-	f.Pieces, f.Evidence = pieces, EvidenceText(pieces)
+	f.Pieces, f.Evidence = list(pieces), EvidenceText(pieces)
 	f.Fingerprint = FindingFingerprint(f.Rule, f.Evidence)
 }
 

@@ -636,9 +636,9 @@ func (n *AccountGraph) ownGrant(p premise, from preview.Subject) preview.Grant {
 	return p.grant
 }
 
-// used returns the grants that an account gains something with, its own among them.
-func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
-	var out []preview.Grant
+// walk calls visit for something that was gained and for all that it rests on, each once,
+// after what it rests on itself.
+func (o *origin) walk(visit func(at *origin)) {
 	seen := map[*origin]bool{}
 	var walk func(*origin)
 	walk = func(at *origin) {
@@ -648,6 +648,17 @@ func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 		seen[at] = true
 		for _, p := range at.premises {
 			walk(p.by)
+		}
+		visit(at)
+	}
+	walk(o)
+}
+
+// used returns the grants that an account gains something with, its own among them.
+func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
+	var out []preview.Grant
+	o.walk(func(at *origin) {
+		for _, p := range at.premises {
 			switch {
 			case len(p.grant.Verbs) == 0:
 			case p.by.text == "":
@@ -656,24 +667,14 @@ func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 				out = append(out, p.grant)
 			}
 		}
-	}
-	walk(o)
+	})
 	return out
 }
 
 // path returns the steps to what was gained, in the order they are taken.
 func (o *origin) path(extent Extent) EscalationPath {
 	out := EscalationPath{Extent: extent}
-	seen := map[*origin]bool{}
-	var walk func(*origin)
-	walk = func(at *origin) {
-		if seen[at] {
-			return
-		}
-		seen[at] = true
-		for _, p := range at.premises {
-			walk(p.by)
-		}
+	o.walk(func(at *origin) {
 		if at.text == "" {
 			out.From = append(out.From, at.subject)
 			return
@@ -687,8 +688,7 @@ func (o *origin) path(extent Extent) EscalationPath {
 				out.Grants = append(out.Grants, p.grant)
 			}
 		}
-	}
-	walk(o)
+	})
 	return out
 }
 

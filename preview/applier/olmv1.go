@@ -30,8 +30,8 @@ func NewExtension(release preview.Release) Controlled {
 }
 
 // FindOLMv1 returns OLM v1 for a bundle of a package. Asked is a ClusterExtension that need
-// not exist in the cluster; without one, it is that of the package with the namespace of the
-// release. It is nil if there is none.
+// not exist in the cluster; without one, the cluster is searched for one to the package with
+// the namespace of the release. It is nil if there is none.
 func FindOLMv1(ctx context.Context, cluster Cluster, release preview.Release, asked Controlled, of Bundle) (*Found, error) {
 	live, err := readExtension(ctx, cluster, release.Namespace, asked, of.Package)
 	if asked.Body == nil {
@@ -55,8 +55,8 @@ func FindOLMv1(ctx context.Context, cluster Cluster, release preview.Release, as
 	return found, o.readRecords(ctx, cluster, found)
 }
 
-// readExtension reads the live ClusterExtension that is asked for, or that of a package with a
-// namespace; nil if there is none.
+// readExtension reads the live ClusterExtension that is asked for, or else the one to a package
+// with a namespace; nil if there is none.
 func readExtension(ctx context.Context, cluster Cluster, namespace string, asked Controlled, pkg string) (map[string]any, error) {
 	ref := preview.Ref{APIVersion: OLMv1Group + "/v1", Kind: extensionKind, Name: asked.Ref.Name}
 	if ref.Name == "" {
@@ -93,8 +93,7 @@ func (o *OLMv1) readRecords(ctx context.Context, cluster Cluster, found *Found) 
 	records, err := readHelmStores(ctx, cluster, o.release, stores...)
 	switch {
 	case err != nil && preview.Answered(err):
-		record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: stores[0].namespace, Name: "sh.helm.release.v1." + o.name}
-		addLimit(&o.about, preview.ApplierLimit{What: preview.LimitNotRead, Object: record.ID()})
+		addLimit(&o.about, recordsNotRead(stores[0].namespace, o.name))
 		return nil
 	case err != nil || records == nil:
 		return err
@@ -117,7 +116,7 @@ func (o *OLMv1) Mark(body map[string]any) {
 	o.Helm.Mark(body)
 }
 
-// Request returns the request by which operator-controller writes an object.
+// Request returns the request that operator-controller sends for an object.
 func (o *OLMv1) Request(obj *preview.Object, body map[string]any) (preview.DryRun, error) {
 	item, err := o.Helm.Request(obj, body)
 	if err != nil {

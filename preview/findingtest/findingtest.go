@@ -21,7 +21,7 @@ func Worded(f preview.Finding) preview.Finding {
 	} else if what, namespace, ok := strings.Cut(f.Claim.Predicate, " in namespace "); ok && !strings.Contains(namespace, " ") {
 		f.Claim.Predicate, f.Claim.Scope, f.Claim.Namespace = what, preview.ScopeNamespace, namespace
 	}
-	f.Pieces = nil
+	f.Pieces = []preview.Piece{}
 	if f.Evidence != "" {
 		for text := range strings.SplitSeq(f.Evidence, preview.EvidenceMark) {
 			f.Pieces = append(f.Pieces, preview.Piece{What: text, Text: preview.EvidenceName(text)})

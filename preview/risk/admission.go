@@ -401,7 +401,7 @@ func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
 	case isWebhook(o):
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			if stopped := apiadmission.StoppedByWebhook(context.Background(), webhook); len(stopped) > 0 {
-				lines = append(lines, "webhook "+preview.String(webhook, "name")+": while it does not answer, the API server refuses "+wording.Series(stopped, "and"))
+				lines = append(lines, "webhook "+preview.String(webhook, "name")+": while it does not answer, the API server refuses "+words.Series(stopped, "and"))
 			}
 		}
 	case o.Is(preview.KindValidatingAdmissionPolicy):
@@ -420,7 +420,7 @@ func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
 
 func (c *scan) refusedLine(policy map[string]any, bindings []map[string]any) []string {
 	refused := apiadmission.RefusedByPolicy(context.Background(), policy, bindings, preview.PlannedBodies(c.plan.Objects))
-	switch text := "refuses " + wording.Series(refused.Requests, "and"); {
+	switch text := "refuses " + words.Series(refused.Requests, "and"); {
 	case len(refused.Requests) == 0:
 		return nil
 	case refused.Lacking:

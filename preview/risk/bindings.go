@@ -22,7 +22,6 @@ func bindingRules() []entry {
 		{Rule: rules.BindingUnknownRole, object: bindingMatch(bindsUnknown)},
 		{Rule: rules.AggregatedView, object: texts(aggregatedView)},
 		{Rule: rules.AggregationOpen, object: texts(openAggregation)},
-		{Rule: rules.AccessReach, object: reaches},
 	}
 }
 

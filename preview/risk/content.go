@@ -92,7 +92,7 @@ func (c *scan) judgeItems(carrier *preview.Object, rbac *access.RBACIndex, items
 // cluster. They are left out for objects inside of other objects.
 var ofSurroundings = map[string]bool{
 	rules.BindingForeignAccount.Name: true, rules.BindingUnknownRole.Name: true, rules.HostileText.Name: true, rules.ImageNotListed.Name: true,
-	rules.AccessReach.Name: true, rules.PodSecurityRelaxed.Name: true,
+	rules.PodSecurityRelaxed.Name: true,
 }
 
 // ofLacks are the rules that a pod meets by a field that it does not set.

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/content"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // orderRules returns the rules about custom resources in the plan that controllers of
@@ -123,7 +123,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		level = max(level, Medium) // what runs there serves the cluster
 	case (k.Effect == deputy.Cloud || k.Effect == deputy.IAM) && level < Critical && !c.clouds[o.Kind+"/"+o.Namespace+"/"+o.Name] && !c.clouds[o.Kind+"/"+o.Name]:
 		if found := orders.Administrators(o.Planned["spec"]); len(found) > 0 {
-			level, lines = Critical, []string{"its content names " + wording.Series(found, "and")}
+			level, lines = Critical, []string{"its content names " + words.Series(found, "and")}
 		}
 	case k.Effect == deputy.Scrapes && level == Low:
 		level, lines = orders.TokenLevel(o.Planned)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Matching describes in words which grants a rule matches, for the rule's page.
@@ -40,7 +41,7 @@ func Matchings() map[string]Matching {
 func permissions(shapes []shape) []string {
 	var out []string
 	for _, s := range shapes {
-		text := wording.Series(s.verbs, "or") + " on " + wording.Series(s.resources, "or")
+		text := words.Series(s.verbs, "or") + " on " + words.Series(s.resources, "or")
 		if groups := slices.DeleteFunc(slices.Clone(s.groups), func(g string) bool { return g == "" }); len(groups) > 0 {
 			text += " (" + wording.Groups(s.groups) + ")"
 		}

@@ -37,24 +37,31 @@ func (c *scan) judgeEscalation() {
 	}
 }
 
-// reaches matches ServiceAccounts that have an escalation path, with the path as
-// evidence.
-func reaches(c *scan, o *preview.Object) (Level, []preview.Piece) {
-	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || o.Ref().Group() != "" {
-		return None, nil
+// judgeAccounts makes a finding of each ServiceAccount of the plan that has an escalation
+// path. It is as before only while the plan changes none of the grants on the path.
+func (c *scan) judgeAccounts() {
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		if !o.Is(preview.KindServiceAccount) || o.Planned == nil {
+			continue
+		}
+		account := accountOf(o)
+		level, path := c.path(account[0])
+		if path == nil {
+			continue
+		}
+		evidence := []preview.Piece{{Object: o.ID, Path: &path.EvidencePath}}
+		c.hit(rules.AccessReach, ruleHit{
+			object: o.ID, level: level, subjects: account, evidence: evidence, cases: casesOf(rules.AccessReach, evidence),
+			narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o) && !moved(path.used),
+		})
 	}
-	level, way := c.path(accountOf(o)[0])
-	if way == nil {
-		return None, nil
-	}
-	c.pathMoves[o.ID] = moved(way.used)
-	return level, []preview.Piece{{Path: &way.EvidencePath}}
 }
 
 // path returns the escalation path of a subject; nil where the subject has none. Every path
 // leads to the whole cluster, every Secret or the nodes, or else to an account with
-// permissions that are Critical. So is the path;
-// the level is None where another finding about the subject is Critical already.
+// permissions that are Critical. So is the path; the level is None where another finding
+// about the subject is Critical already.
 func (c *scan) path(of preview.Subject) (Level, *subjectPath) {
 	way, amount := c.graph().Path(of), c.graph().Amount(of)
 	if amount.Unfinished {

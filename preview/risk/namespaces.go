@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // namespaces are the namespaces of the plan and of the cluster: which of them are the
@@ -99,7 +100,7 @@ func (n *namespaces) examples(webhook map[string]any) string {
 	if len(named) == 0 {
 		return ""
 	}
-	return ", " + wording.Series(named, "and") + " among them"
+	return ", " + words.Series(named, "and") + " among them"
 }
 
 // sharedNamespaces are namespaces with accounts as powerful as an administrator. A

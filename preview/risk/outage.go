@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 const kubeSystem = "kube-system"
@@ -35,7 +36,7 @@ func (n *namespaces) outage(webhook, rule map[string]any) string {
 		for _, condition := range conditions {
 			names = append(names, preview.String(condition, "name"))
 		}
-		text += ", as far as its conditions " + wording.Series(names, "and") + " hold"
+		text += ", as far as its conditions " + words.Series(names, "and") + " hold"
 	}
 	return text
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // surroundingRules returns the rule about Namespaces whose Pod Security level the plan
@@ -81,12 +81,12 @@ func (c *scan) judgePodSecurity() {
 		}
 		objects := byNamespace[namespace]
 		refused := inadmissible(evaluator, levels.Enforce, objects)
-		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+wording.Series(kindNames(objects, refused), "and"), refused)
+		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+words.Series(kindNames(objects, refused), "and"), refused)
 		if len(refused) > 0 {
 			continue // what is refused need not be warned of
 		}
 		warned := warnedOf(evaluator, levels, objects)
-		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+wording.Series(kindNames(objects, warned), "and"), warned)
+		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+words.Series(kindNames(objects, warned), "and"), warned)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestManyAccountsReachOneThatCanDoMore(t *testing.T) {
 	plan.WriteString(holding("app", "z", "", "iam.services.k8s.aws|roles|create"))
 	c := newScan(Input{Plan: planOf(t, plan.String())})
 	c.judgeGrants()
-	c.judgeObjects()
+	c.judgeAccounts()
 	found := 0
 	for _, f := range c.findings(c.in) {
 		if f.Rule == "access-reach" && strings.Contains(f.Evidence, "ServiceAccount app/z, which can write objects that grant cloud permissions") {

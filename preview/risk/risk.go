@@ -73,6 +73,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	defer c.hostile.Wait()
 	c.judgeGrants()
 	c.judgeObjects()
+	c.judgeAccounts()
 	c.judgeContent()
 	c.judgeUnknownKinds()
 	c.judgeKindsOfOthers()

@@ -7,8 +7,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // roleObjectRules returns the rules about roles and bindings that change other roles:
@@ -106,7 +106,7 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 		role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: target}
 		level = max(level, c.levelOf(beyond(own, access.BuiltInRules(role)), subject, ""))
 	}
-	return level, permissionLines(own, "adds to ClusterRole "+wording.Series(targets, "and"))
+	return level, permissionLines(own, "adds to ClusterRole "+words.Series(targets, "and"))
 }
 
 // aggregationKeys are prefixes of the labels that ClusterRoles of well-known systems,

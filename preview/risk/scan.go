@@ -32,7 +32,6 @@ type scan struct {
 	objects    map[string]*preview.Object
 	idle       map[string]*preview.Object // objects that the plan does not touch
 	serves     func() bool                // see publisherServes
-	pathMoves  map[string]bool            // ids of ServiceAccounts whose escalation path the plan changes
 	touched    map[string]bool            // NAMESPACE/NAME of what objects refer to and the plan touches, see untouched
 	reads      map[string]bool            // by id of a read: whether the object exists
 	changed    map[string]bool            // ids of built-in roles that the cluster has with other rules, or not at all
@@ -62,7 +61,7 @@ func newScanBy(in Input, rules []entry, named map[string]map[string]bool) *scan 
 	c := &scan{
 		in: in, plan: in.Plan, rules: rules, kinds: newKindIndex(named, in.Plan.Access.Grants), found: map[string]*mergedFinding{},
 		accounts: map[string]bool{}, origins: map[string]string{},
-		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]*preview.Object{}, touched: map[string]bool{}, pathMoves: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
+		critical: map[preview.Subject]bool{}, objects: map[string]*preview.Object{}, idle: map[string]*preview.Object{}, touched: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string][]string{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newSubjectRights(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
@@ -174,8 +173,7 @@ func (c *scan) judgeObjects() {
 			}
 			c.hit(rule.Rule, ruleHit{
 				object: o.ID, level: level, evidence: evidence, cases: casesOf(rule.Rule, evidence),
-				narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, subjects: subjectsOf(o),
-				held: c.untouched(o) && !(rule.Name == rules.AccessReach.Name && c.pathMoves[o.ID]),
+				narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: c.untouched(o), subjects: subjectsOf(o),
 			})
 		}
 	}

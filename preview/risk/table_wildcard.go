@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/right"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 const (
@@ -76,7 +76,7 @@ func groupsMatched(c *scan, g preview.Grant, _ shape) []string {
 	if c.kinds.onlyOurs(g) {
 		return []string{"own"}
 	}
-	return wording.CoreNamed(g.APIGroups)
+	return words.CoreNamed(g.APIGroups)
 }
 
 // verbsAmong returns a function for [grantMatch.items] which returns those matched

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/conversion"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // wellKnownRules returns the rules about objects that are dangerous by their name or
@@ -76,7 +76,7 @@ func bootstrapToken(o *preview.Object) (Level, []string) {
 	if len(uses) == 0 {
 		return High, []string{text + ", for nothing yet"}
 	}
-	return Critical, []string{text + ", for " + wording.Series(uses, "and")}
+	return Critical, []string{text + ", for " + words.Series(uses, "and")}
 }
 
 // secretValue returns the value of a key of a Secret, from stringData or decoded from

@@ -9,21 +9,13 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // NameLabel is the label that the API server sets on every namespace.
 const NameLabel = "kubernetes.io/metadata.name"
 
 const all = "*"
-
-// Series returns "a", "a or b" and "a, b or c".
-func Series(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	n := len(words) - 1
-	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
-}
 
 // Strings returns the strings of a list in an object, sorted.
 func Strings(v any) []string {
@@ -36,18 +28,7 @@ func Strings(v any) []string {
 func Keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Groups returns API groups separated by commas, with "core" for the core group.
-func Groups(groups []string) string { return strings.Join(CoreNamed(groups), ",") }
-
-// CoreNamed returns API groups with "core" for the core group, whose name is empty.
-func CoreNamed(groups []string) []string {
-	named := slices.Clone(groups)
-	for i, group := range named {
-		if group == "" {
-			named[i] = "core"
-		}
-	}
-	return named
-}
+func Groups(groups []string) string { return strings.Join(words.CoreNamed(groups), ",") }
 
 // Verbs returns the operations of a webhook's rule in words, such as "create and delete of".
 func Verbs(rule map[string]any) string {
@@ -61,14 +42,14 @@ func Verbs(rule map[string]any) string {
 			verbs = append(verbs, strings.ToLower(verb))
 		}
 	}
-	return Series(verbs, "and") + " of"
+	return words.Series(verbs, "and") + " of"
 }
 
 // Resources returns the resources of a webhook's rule in words, with their API groups.
 func Resources(rule map[string]any) string {
 	resources := Strings(rule["resources"])
 	groups := slices.DeleteFunc(Strings(rule["apiGroups"]), func(g string) bool { return g == "" })
-	text := Series(resources, "and")
+	text := words.Series(resources, "and")
 	switch {
 	case slices.Contains(resources, "*/*"):
 		text = "everything and its subresources"
@@ -113,17 +94,17 @@ func Selector(things string, selector map[string]any) string {
 	slices.Sort(without)
 	text := "every " + strings.TrimSuffix(things, "s")
 	if len(with) > 0 {
-		text = things + " " + Series(with, "and")
+		text = things + " " + words.Series(with, "and")
 	}
 	if len(without) > 0 {
-		text += " but those " + Series(without, "or")
+		text += " but those " + words.Series(without, "or")
 	}
 	return text
 }
 
 func labelWords(key string, values []string) string {
 	if key == NameLabel {
-		return "named " + Series(values, "or")
+		return "named " + words.Series(values, "or")
 	}
-	return "labelled " + key + "=" + Series(values, "or")
+	return "labelled " + key + "=" + words.Series(values, "or")
 }
