@@ -757,14 +757,7 @@ func TestClusterApplicationOfAFileIsPlannedAsArgoCDSyncsIt(t *testing.T) {
 		" syncPolicy: {syncOptions: [CreateNamespace=true, ServerSideApply=true]}}\n"}), "app.yaml")
 	p := ownerPlanner(t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 	p.Source.PlainHTTP = true
-	asked, err := p.ReadRequest(t.Context(), file, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := p.Plan(t.Context(), asked, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := planFile(t, p, file)
 	if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD || by.Object != "argoproj.io/Application/argocd/web" || by.Method != preview.MethodApply || !by.Overwrites {
 		t.Fatalf("applied by %+v", by)
 	}
@@ -805,14 +798,7 @@ func TestClusterApplicationWithSeveralSourcesIsOnePlan(t *testing.T) {
 		" syncPolicy: {syncOptions: [ServerSideApply=true]}}\n"}), "app.yaml")
 	p := ownerPlanner(t, w.box.Kubeconfig(), w.namespace, preview.ReadDryRun)
 	p.Source.PlainHTTP = true
-	asked, err := p.ReadRequest(t.Context(), file, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := p.Plan(t.Context(), asked, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := planFile(t, p, file)
 	if by := plan.AppliedBy; by == nil || by.Tool != preview.ApplierArgoCD || by.Object != "argoproj.io/Application/argocd/web" {
 		t.Fatalf("applied by %+v", by)
 	}

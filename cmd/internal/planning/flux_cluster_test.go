@@ -44,7 +44,7 @@ type fluxWorld struct {
 	url      string // of the server of artifacts
 	log      string
 	box      *sandbox.Sandbox
-	viewer   string // the kubeconfig of who plans by reads alone; that of box if it is empty
+	viewer   string // kubeconfig for plans by reads alone; empty for the one of box
 	byDryRun bool   // plans are not made by reads alone, too
 	mu       sync.Mutex
 	served   map[string][]byte
@@ -83,25 +83,9 @@ func newFluxWorld(t *testing.T, name string) *fluxWorld {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	file, err := os.Create(w.log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := exec.Command(program, "--metrics-addr=:0", "--health-addr=:0", "--requeue-dependency=1s", "--log-level=debug")
 	c.Env = append(os.Environ(), "KUBECONFIG="+sb.Kubeconfig())
-	c.Stdout, c.Stderr = file, file
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		_ = file.Close()
-		if keep := os.Getenv("FLUX_LOG"); keep != "" {
-			data, _ := os.ReadFile(w.log)
-			_ = os.WriteFile(keep, data, 0o600)
-		}
-	})
+	startLogged(t, c, w.log, os.Getenv("FLUX_LOG"))
 	return w
 }
 

@@ -62,7 +62,7 @@ func withMore(v1, v2 []map[string]any) (one, two []map[string]any) {
 	return v1, append(v2, namedMap("more"))
 }
 
-// helmDrifts are changes by hand of a release, by whom Helm 3 and 4 fail.
+// helmDrifts are changes by hand of a release, with the versions of Helm that fail on them.
 func helmDrifts(release string) []helmDrift {
 	four, both := []string{"Helm 4"}, []string{"Helm 3", "Helm 4"}
 	return []helmDrift{
@@ -183,14 +183,14 @@ func (h *helmOwner) meets(t *testing.T, chart string, take, fails bool) {
 		return
 	}
 	// Before it creates or after it updated what it could, Helm stops.
-	differences := func(a, b map[string]any) []string {
-		return slices.DeleteFunc(fieldsThatDiffer("", a, b, new(int)), func(line string) bool {
+	differ := func(a, b map[string]any) []string {
+		return slices.DeleteFunc(differences("", a, b, new(int)), func(line string) bool {
 			return strings.Contains(line, "deployment.kubernetes.io/revision") // of its controller
 		})
 	}
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		was, is := differences(comparedBody(o.LiveBody), actual[o.ID]), differences(predicted[o.ID], actual[o.ID])
+		was, is := differ(comparedBody(o.LiveBody), actual[o.ID]), differ(predicted[o.ID], actual[o.ID])
 		if len(was) > 0 && (len(is) > 0 || len(plan.Unsettled(o)) > 0) {
 			t.Errorf("%s after a failure: not as before %v, and not as predicted %v", o.ID, was, is)
 		}

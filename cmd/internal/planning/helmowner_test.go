@@ -2,12 +2,10 @@ package planning_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -181,42 +179,6 @@ func chosenByServer(path string) bool {
 	return false
 }
 
-// fieldsThatDiffer returns the paths at which two values differ, and counts the leaves compared.
-func fieldsThatDiffer(path string, a, b any, count *int) []string {
-	switch a := a.(type) {
-	case map[string]any:
-		if b, ok := b.(map[string]any); ok {
-			var out []string
-			keys := map[string]bool{}
-			for k := range a {
-				keys[k] = true
-			}
-			for k := range b {
-				keys[k] = true
-			}
-			for k := range keys {
-				out = append(out, fieldsThatDiffer(path+"."+k, a[k], b[k], count)...)
-			}
-			slices.Sort(out)
-			return out
-		}
-	case []any:
-		if b, ok := b.([]any); ok && len(a) == len(b) {
-			var out []string
-			for i := range a {
-				out = append(out, fieldsThatDiffer(fmt.Sprintf("%s[%d]", path, i), a[i], b[i], count)...)
-			}
-			return out
-		}
-	}
-	*count++
-	if reflect.DeepEqual(a, b) || fmt.Sprint(a) == fmt.Sprint(b) {
-		return nil
-	}
-	short := func(v any) string { data, _ := json.Marshal(v); return preview.Shorten(string(data), 160) }
-	return []string{fmt.Sprintf("%s: predicted %s, actual %s", path, short(a), short(b))}
-}
-
 // comparison is what a comparison looked at.
 type comparison struct{ objects, fields, changed int }
 
@@ -236,7 +198,7 @@ func sameAs(t *testing.T, plan *preview.Plan, predicted, actual map[string]map[s
 			t.Errorf("%s (%s): predicted to exist: %t, and it exists: %t", o.ID, o.Action, predicted[o.ID] != nil, actual[o.ID] != nil)
 			continue
 		}
-		for _, line := range fieldsThatDiffer("", predicted[o.ID], actual[o.ID], &sum.fields) {
+		for _, line := range differences("", predicted[o.ID], actual[o.ID], &sum.fields) {
 			if strings.Contains(line, "deployment.kubernetes.io/revision") || o.Action == preview.ActionCreate && chosenByServer(line) {
 				continue
 			}
@@ -254,7 +216,7 @@ func unchanged(t *testing.T, plan *preview.Plan) {
 		switch {
 		case o.Hook != nil, o.Action == preview.ActionUnchanged, o.Action == preview.ActionKeep, o.Action == preview.ActionSkip:
 		default:
-			t.Errorf("after the upgrade %s is still %s; result %v", o.ID, o.Action, fieldsThatDiffer("", comparedBody(o.LiveBody), comparedBody(o.ResultBody), new(int)))
+			t.Errorf("after the upgrade %s is still %s; result %v", o.ID, o.Action, differences("", comparedBody(o.LiveBody), comparedBody(o.ResultBody), new(int)))
 		}
 	}
 }

@@ -148,25 +148,11 @@ func newOLMWorld(t *testing.T, stories []*olmStory) *olmWorld {
 // start starts a program until the test ends.
 func (w *olmWorld) start(t *testing.T, c *exec.Cmd, log string) {
 	t.Helper()
-	file, err := os.Create(filepath.Join(filepath.Dir(w.log), log))
-	if err != nil {
-		t.Fatal(err)
+	keep := os.Getenv("OLM_LOGS")
+	if keep != "" {
+		keep = filepath.Join(keep, log)
 	}
-	if c.Stderr = file; c.Stdout == nil {
-		c.Stdout = file
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		_ = file.Close()
-		if keep := os.Getenv("OLM_LOGS"); keep != "" {
-			data, _ := os.ReadFile(file.Name())
-			_ = os.WriteFile(filepath.Join(keep, log), data, 0o600)
-		}
-	})
+	startLogged(t, c, filepath.Join(filepath.Dir(w.log), log), keep)
 }
 
 // publish writes the catalog, and what the pods of OLM's unpacking Jobs would write.

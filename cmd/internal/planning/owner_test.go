@@ -41,6 +41,31 @@ func ownerPlanner(t *testing.T, kubeconfig, namespace string, mode preview.ReadM
 	return p
 }
 
+// startLogged starts a controller until the test ends. Its log is a file, which is copied to
+// keep if that is not empty.
+func startLogged(t *testing.T, c *exec.Cmd, log, keep string) {
+	t.Helper()
+	file, err := os.Create(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Stderr = file; c.Stdout == nil {
+		c.Stdout = file
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		_ = file.Close()
+		if keep != "" {
+			data, _ := os.ReadFile(log)
+			_ = os.WriteFile(keep, data, 0o600)
+		}
+	})
+}
+
 // onlyReads fails unless what a preview does is in the audit log as reads and dry runs alone.
 func onlyReads(t *testing.T, box *sandbox.Sandbox, plan func() (*preview.Plan, error)) (*preview.Plan, error) {
 	t.Helper()

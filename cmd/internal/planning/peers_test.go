@@ -91,14 +91,7 @@ func TestABundleThatImgpkgCopiedHasTheImagesOfItsCopy(t *testing.T) {
 			if err := os.WriteFile(lock, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			asked, err := p.ReadRequest(t.Context(), lock, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			locked, err := p.Plan(t.Context(), asked, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			locked := planFile(t, p, lock)
 			if named := must(t, p, reference, "copy"); locked.ContentDigest != named.ContentDigest || locked.Release != named.Release {
 				t.Errorf("by its lock file it is %+v, %s, and by its name %+v, %s", locked.Release, locked.ContentDigest, named.Release, named.ContentDigest)
 			}

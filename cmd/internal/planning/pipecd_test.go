@@ -295,14 +295,7 @@ func TestANamespaceThatPipeCDWouldNotCreateIsNoted(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			root := files(t, map[string]string{"app.pipecd.yaml": test.text, "a.yaml": webDeployment, ".git/HEAD": "ref: refs/heads/main\n"})
 			p := offline(t, config.Config{})
-			request, err := p.ReadRequest(t.Context(), filepath.Join(root, "app.pipecd.yaml"), "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := p.Plan(t.Context(), request, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := planFile(t, p, filepath.Join(root, "app.pipecd.yaml"))
 			if got := notes(plan)["request-namespace-created"]; got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}

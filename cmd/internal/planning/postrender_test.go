@@ -42,14 +42,7 @@ func TestAHelmReleasePostRendersItsChart(t *testing.T) {
 			}
 			p := offline(t, config.Config{})
 			p.Source.PlainHTTP = true
-			want, err := p.ReadRequest(t.Context(), path, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := p.Plan(t.Context(), want, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := planFile(t, p, path)
 			web := plan.Object("apps/Deployment/shop/web")
 			if web == nil {
 				t.Fatal("no Deployment")

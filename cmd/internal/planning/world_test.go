@@ -67,6 +67,20 @@ func must(t *testing.T, p *planning.Planner, reference, name string) *preview.Pl
 	return plan
 }
 
+// planFile plans what a request file asks for.
+func planFile(t *testing.T, p *planning.Planner, file string) *preview.Plan {
+	t.Helper()
+	request, err := p.ReadRequest(t.Context(), file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(t.Context(), request, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
 // bundle is the directory of a bundle of the test data.
 func bundle(t *testing.T, name, version string) string {
 	t.Helper()
