@@ -25,7 +25,7 @@ const (
 	AnnotationRevision = "kubectl-operator/revision"
 	AnnotationOptions  = "kubectl-operator/options"
 	LastApplied        = "kubectl.kubernetes.io/last-applied-configuration"
-	// KappOriginal is the annotation in which kapp keeps what it applied.
+	// KappOriginal is the annotation with what kapp applied.
 	KappOriginal = "kapp.k14s.io/original"
 )
 

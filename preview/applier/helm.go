@@ -196,7 +196,7 @@ func deletedBefore(hook map[string]any) bool {
 	return policy == "" || strings.Contains(policy, "before-hook-creation")
 }
 
-// Request returns the request by which Helm writes an object, which is as it was rendered.
+// Request returns the request that Helm sends for an object, with the object as rendered.
 func (h *Helm) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
 	if o.Raw != nil {
 		body = o.Raw

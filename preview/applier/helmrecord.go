@@ -57,8 +57,8 @@ type helmRevision struct {
 	store    helmStore
 }
 
-// helmStore is where the records of releases are: those of Helm itself, or those of a
-// controller that uses its code.
+// helmStore is where the records of releases are: Helm keeps them, or a controller that uses
+// its code.
 type helmStore struct{ kind, namespace, owner, secretType string }
 
 // helmChunks is the type of Secrets that hold a record in several (helm-operator-plugins

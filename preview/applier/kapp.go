@@ -195,7 +195,7 @@ func (k *Kapp) controller(ctx context.Context, cluster Cluster, asked Controlled
 }
 
 // unplanned adds as limits what an App says that changes what kapp writes and is not planned:
-// options of kapp but those by which it waits, logs and shows differences, and kbld, which
+// options of kapp that do more than wait, log and show differences, and kbld, which
 // annotates objects with where their images are from.
 func (k *Kapp) unplanned(spec map[string]any) {
 	for _, template := range preview.Maps(spec, "template") {
@@ -329,7 +329,7 @@ func (k *Kapp) prepare(objects []Rendered, members []map[string]any, found *Foun
 	return nil
 }
 
-// configure reads the default configuration of kapp, and those of the content.
+// configure reads the default configuration of kapp, and the Configs of the content.
 func (k *Kapp) configure(objects []Rendered) error {
 	k.config.labels = map[string]string{}
 	values, err := preview.Decode(kappDefaults)
@@ -376,7 +376,7 @@ func asFloats(body map[string]any) (map[string]any, error) {
 // Describe returns what a plan records about kapp.
 func (k *Kapp) Describe() *preview.Applier { return &k.about }
 
-// Mark adds to an object the annotation by which kapp knows that it wrote it.
+// Mark adds to an object the annotation that kapp recognises its objects by.
 func (k *Kapp) Mark(body map[string]any) {
 	ref := preview.RefOf(body)
 	if _, sent := k.sent[ref.ID()]; sent {
@@ -448,7 +448,7 @@ func (k *Kapp) Recreates(o *preview.Object) bool {
 	return true
 }
 
-// Request returns the request by which kapp writes an object, none if nothing changed.
+// Request returns the request that kapp sends for an object, none if nothing changed.
 func (k *Kapp) Request(o *preview.Object, body map[string]any) (preview.DryRun, error) {
 	applied, ok := k.sent[o.ID]
 	if !ok {
@@ -524,8 +524,8 @@ func kappOriginal(live map[string]any) (body map[string]any, sum string) {
 	return body, sum
 }
 
-// sum returns the MD5 of how a live object differs from what was applied, in the way in which
-// kapp writes operations down (pkg/kapp/diff/ops_diff.go).
+// sum returns the MD5 of the operations that turn a live object into what was applied, as kapp
+// writes them (pkg/kapp/diff/ops_diff.go).
 func (k *Kapp) sum(live, applied map[string]any) string {
 	from := without(historyless(without(live, k.config.appliedIgnored)), k.config.ignored)
 	to := k.config.rebased(without(historyless(applied), k.config.ignored), from)
@@ -552,7 +552,7 @@ func (k *Kapp) remember(result, applied map[string]any) {
 	preview.SetMetadata(result, "annotations", kappOriginalSum, sum)
 }
 
-// sameJSON compares objects as JSON has them, in which 1 is 1.0.
+// sameJSON compares objects as JSON: 1 and 1.0 are the same.
 func sameJSON(a, b map[string]any) bool {
 	one, err := asFloats(a)
 	if err != nil {
@@ -562,7 +562,7 @@ func sameJSON(a, b map[string]any) bool {
 	return err == nil && reflect.DeepEqual(one, other)
 }
 
-// kappSum returns the sum by which kapp marks an object, and compares what it applied last.
+// kappSum returns the sum that kapp puts in its annotations and labels.
 func kappSum(text []byte) string {
 	return fmt.Sprintf("%x", md5.Sum(text)) //nolint:gosec // as kapp does; nothing is protected by it
 }

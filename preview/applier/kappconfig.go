@@ -21,7 +21,7 @@ const (
 )
 
 // kappConfig is the configuration of kapp that decides what is written: its default one and
-// those of the content, in order.
+// the Configs of the content, in order.
 type kappConfig struct {
 	rebase                    []kappRule
 	appliedIgnored, ignored   []kappRule // what is removed before objects are compared
@@ -311,7 +311,7 @@ func (r kappRule) apply(body map[string]any, sources map[string]map[string]any) 
 	}
 }
 
-// kappWalk calls found for each field at a path, in which there may be several. With making,
+// kappWalk calls found for each field that a path matches. With making,
 // mappings are made that source has; a path with an item of a list makes none.
 func kappWalk(v, source any, path, at []kappStep, making bool, found func(in map[string]any, key string, at []kappStep)) {
 	step, rest := path[0], path[1:]

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Annotations of objects of which kapp makes a new one for each change (carvel.dev/kapp v0.64.2,
+// Annotations of versioned objects: kapp makes a new one for each change (carvel.dev/kapp v0.64.2,
 // pkg/kapp/diff/change_set_with_versioned_rs.go).
 const (
 	kappVersioned    = "kapp.k14s.io/versioned"
@@ -29,8 +29,7 @@ type kappObject struct {
 	body  map[string]any
 }
 
-// kappVersions are objects of which kapp makes versions, by id: those that the content does not
-// change, and older ones that it keeps.
+// kappVersions are versioned objects, by id: unchanged ones, and older ones that kapp keeps.
 type kappVersions struct{ unchanged, kept map[string]bool }
 
 // baseName returns the name of an object without its version, which is 0 for none.

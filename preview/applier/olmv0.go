@@ -39,7 +39,7 @@ type OLMv0 struct {
 	live map[string]map[string]any
 }
 
-// Bundle is a bundle of OLM: its package and version, and its name, which is that of its
+// Bundle is a bundle of OLM: its package and version, and the name of its
 // ClusterServiceVersion.
 type Bundle struct{ Package, Version, Name string }
 
@@ -50,7 +50,7 @@ func NewSubscription(release preview.Release, of Bundle) Controlled {
 }
 
 // FindOLMv0 returns OLM v0 for a bundle of a package. Asked is a Subscription that need not
-// exist in the cluster; without one, it is that of the namespace to the package. It is nil if
+// exist in the cluster; without one, the namespace is searched for one to the package. It is nil if
 // there is none.
 func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, asked Controlled, of Bundle) (*Found, error) {
 	live, err := subscriptionTo(ctx, cluster, release.Namespace, of.Package)
@@ -223,7 +223,7 @@ func InstalledByOLM(ctx context.Context, cluster Cluster, asked Controlled, pkg 
 }
 
 // Mark adds to an object, whose marks are rendered, what depends on the cluster: the uids of
-// its owners, and of a CRD with which ClusterServiceVersions it was installed.
+// its owners, and for a CRD the ClusterServiceVersions that it was installed with.
 func (o *OLMv0) Mark(body map[string]any) {
 	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
 		kind := preview.String(owner, "kind")
@@ -307,7 +307,7 @@ func deploymentStays(planned, live map[string]any) bool {
 	return true
 }
 
-// Request returns the request by which OLM writes an object.
+// Request returns the request that OLM sends for an object.
 func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRun, error) {
 	body = preview.CloneBody(body)
 	setUIDs(obj.LiveBody, body, newUID)
@@ -329,7 +329,7 @@ func (o *OLMv0) Request(obj *preview.Object, body map[string]any) (preview.DryRu
 	return preview.DryRun{Body: body, Method: preview.MethodUpdate}, nil
 }
 
-// isCertificate reports whether an object is the Secret in which OLM keeps the certificate of
+// isCertificate reports whether an object is the Secret of OLM with the certificate of
 // webhooks.
 func isCertificate(body map[string]any) bool {
 	_, has := preview.Map(body, "data")["olmCAKey"]

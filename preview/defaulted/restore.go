@@ -12,7 +12,7 @@ import (
 
 // Completed returns an object that was merged without the API server, with what the API
 // server sets of itself: the defaults of fields that the merge added or removed. live is the
-// object before. A default that is chosen by the cluster, or of several, is that of live.
+// object before. Where the cluster chooses a default, or there are several, it is taken from live.
 func Completed(live, merged map[string]any) map[string]any {
 	ref := preview.RefOf(merged)
 	out := preview.CloneBody(merged)

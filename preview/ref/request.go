@@ -265,7 +265,7 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 	return nil
 }
 
-// MissingError is that Ref, to which the request Asked refers, is neither in the file nor in
+// MissingError says that the request Asked refers to Ref, which is neither in the file nor in
 // the cluster, so that the controller of the request applies nothing.
 type MissingError struct{ Asked, Ref preview.Ref }
 

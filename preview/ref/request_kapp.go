@@ -166,7 +166,7 @@ func (r *reader) appFile(v field, name, text string) {
 // appSource sets what all kinds of remote sources have.
 func (r *reader) appSource(s *RequestSource, v field) {
 	home := v.Document().At("metadata.namespace")
-	home.Value = nil // the Secret lies beside the App
+	home.Value = nil // the Secret is in the namespace of the App
 	r.secret(s, v.At("secretRef.name"), home)
 }
 

@@ -25,5 +25,5 @@ func HighlightChange(h preview.Highlight) string {
 // ShortDigests returns a text with the first and last four digits of each digest in it.
 func ShortDigests(text string) string { return longDigest.ReplaceAllString(text, "$1…$2") }
 
-// longDigest matches a digest, of which the first and last four digits are shown.
+// longDigest matches a digest; the first and last four digits are shown.
 var longDigest = lazyregexp.New(`(sha256:[0-9a-f]{4})[0-9a-f]{56}([0-9a-f]{4})`)

@@ -51,7 +51,7 @@ func ageCertCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 		old.SerialNumber, old.PublicKey = big.NewInt(1), nil
 		old.NotBefore, old.NotAfter = leaf.NotBefore.AddDate(0, 0, -days), leaf.NotAfter.AddDate(0, 0, -days)
 		// As this program writes it: a value of another manager would be contested. It is written
-		// again until its second is later than that of everything the release wrote: the
+		// again until its second is later than any write of the release: the
 		// history compares whole seconds.
 		for now := time.Now().UTC().Format(time.RFC3339); writtenAt(t, ts, args) <= now; {
 			der, err := x509.CreateCertificate(rand.Reader, &old, ca, key.Public(), by)

@@ -62,7 +62,7 @@ func (p *Planner) findApplier(ctx context.Context, found *Resolution, release pr
 	return nil, nil
 }
 
-// refuseApplier returns the refusal to plan as a tool that was chosen, of which nothing is found.
+// refuseApplier returns the refusal to plan as a chosen tool that has installed nothing.
 func refuseApplier(chosen string, release preview.Release) error {
 	what := (&preview.Applier{Tool: chosen}).Name() + " has not installed release " + release.Name + " in namespace " + release.Namespace
 	if chosen == preview.ApplierHelm {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// kappWorld is a world in which the real kapp applies.
+// kappWorld is a control plane that the real kapp applies to.
 type kappWorld struct {
 	*appliedWorld
 	program string
@@ -52,7 +52,7 @@ func (w kappWorld) mustDeploy(file string) {
 }
 
 // unsummed takes what kapp remembers out of what a plan predicts where no dry run shows what it
-// sums: of a Service or claim for which the API server allocates, and of a binding to a role that
+// sums: Services and claims get values of the API server, and a binding refers to a role that
 // is created with it, which has no dry run.
 func (w kappWorld) unsummed(plan *preview.Plan) {
 	live := w.live(plan)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 )
 
-// findOLM returns the OLM that applies a bundle: that of the request, else the one that
-// --applied-by says, else the one that installed the package in the namespace of the release.
+// findOLM returns the OLM that applies a bundle: the request names it, or else --applied-by,
+// or else it installed the package in the namespace of the release.
 // It is nil if there is none.
 func (p *Planner) findOLM(ctx context.Context, found *Resolution, release preview.Release, asked applier.Controlled) (*applier.Found, error) {
 	group, chosen := asked.Ref.Group(), p.Owners.AppliedBy

@@ -35,7 +35,7 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// extensionWorld is a control plane on which Helm 3 writes what operator-controller lets it
+// extensionWorld is a control plane where Helm 3 writes what operator-controller lets it
 // write: the controller itself cannot be built, because a module that it needs is not served.
 type extensionWorld struct {
 	*fluxWorld

@@ -25,7 +25,7 @@ type OLMv0 struct {
 	bundleFormat
 	// Group is the name of the OperatorGroup.
 	Group string
-	// Properties are those that the catalog has of the bundle; nil for those of the bundle.
+	// Properties are the bundle's properties in the catalog; nil to take them from the bundle.
 	Properties []Property
 }
 
@@ -137,7 +137,7 @@ func (a ownedAPI) plural() string {
 	return plural
 }
 
-// hash is that of OLM's labels of an API: Kind.Version.Group.
+// hash returns the hash of an API in OLM's labels: of Kind.Version.Group.
 func (a ownedAPI) hash() string {
 	h := fnv.New64a()
 	h.Write([]byte(strings.Join([]string{a.Kind, a.version(), a.Group()}, ".")))
@@ -335,8 +335,8 @@ func (b *bundle) stepDeployment(d deployment, p params) (format.RenderedObject, 
 	return b.generated(body, d.lines), nil
 }
 
-// rolesOfAPIs returns the ClusterRoles by which users of a namespace get the custom
-// resources: the API server aggregates them to admin, edit and view.
+// rolesOfAPIs returns the ClusterRoles that give users of a namespace the custom resources:
+// the API server aggregates them to admin, edit and view.
 func (b *bundle) rolesOfAPIs() []format.RenderedObject {
 	var out []format.RenderedObject
 	for _, api := range b.csv.ownedAPIs() {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// The labels by which OLM v0 finds its objects.
+// The labels that OLM v0 finds its objects by.
 const (
 	managedLabel        = "olm.managed"
 	ownerNamespaceLabel = "olm.owner.namespace"
@@ -25,7 +25,7 @@ func (b *bundle) mark(body map[string]any, p params, by owner) {
 	preview.SetMetadata(body, "labels", managedLabel, "true")
 	namespace := p.namespace
 	if by.reference && ref.Namespace != "" {
-		namespace = ref.Namespace // that of the copied ClusterServiceVersion
+		namespace = ref.Namespace // which has a copy of the ClusterServiceVersion
 		refersTo(body, csvAPI, csvKind, b.csv.name)
 	}
 	if by.labels {

@@ -20,8 +20,8 @@ func OutsideHost(address string) string {
 	return host
 }
 
-// LeadsOutside returns the hosts outside of the cluster to which a Service leads by its name,
-// or Endpoints and EndpointSlices by their addresses.
+// LeadsOutside returns the hosts outside of the cluster that a Service names, or that Endpoints
+// and EndpointSlices have as addresses.
 func LeadsOutside(body map[string]any) []string {
 	var out []string
 	add := func(address string) {
