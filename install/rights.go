@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 )
 
 // dryRunGate makes the dry runs of a plan that was made without them, and
@@ -123,8 +123,8 @@ func missingReadRights(plan *preview.Plan) []string {
 // roleCommand returns the command that prints the roles needed to make and apply
 // the plan.
 func roleCommand(p *preview.Plan) string {
-	if report.RoleCommandRenders(p) {
-		return report.RoleCommand(p) + ", a preview or upgrade with the same --values and --set,"
+	if review.RoleCommandRenders(p) {
+		return review.RoleCommand(p) + ", a preview or upgrade with the same --values and --set,"
 	}
-	return report.RoleCommand(p)
+	return review.RoleCommand(p)
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/findingtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // The commands in a finding are for the cluster of the plan in what people read. The plan
 // is not changed by that, nor is what programs read.
 func TestCommandsInFindingsAreForTheClusterOfThePlan(t *testing.T) {
-	p := freshInstall(t)
+	p := reviewtest.FreshInstall(t)
 	p.Request.Flags = []string{"--context=prod east", "--policy=p.yaml"}
 	p.Findings = append(p.Findings, findingtest.Worded(preview.Finding{
 		ID: "helm-history/x", Rule: "helm-history", Severity: preview.Warning, Object: "core/Secret/app/x", Title: "x stays",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 )
 
 // What a tool does not do is said in words, and not by the name that JSON has for it.
@@ -39,7 +40,7 @@ func TestTheHeadSaysWhoAppliesThePlan(t *testing.T) {
 			Tool: preview.ApplierFlux, Controller: "kustomize-controller", Object: "kustomize.toolkit.fluxcd.io/Kustomization/flux-system/apps",
 		},
 	} {
-		if got := report.AppliedBy(&preview.Plan{AppliedBy: &by}); got != want {
+		if got := review.AppliedBy(&preview.Plan{AppliedBy: &by}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

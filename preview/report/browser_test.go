@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // browserPatience bounds each answer of the browser.
@@ -311,7 +312,7 @@ func TestSlowPageWorksInABrowser(t *testing.T) {
 // On a telephone nothing is wider than the screen, and the tables are cards.
 func TestSlowPageFitsATelephone(t *testing.T) {
 	slowtest.Skip(t, "tests in a browser")
-	path := pageFile(t, write(t, plans(t)["upgrade"], Options{Format: HTML}))
+	path := pageFile(t, write(t, reviewtest.Plans(t)["upgrade"], Options{Format: HTML}))
 	b := startBrowser(t)
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 375, "height": 700, "deviceScaleFactor": 2, "mobile": true})
 	b.open(path)
@@ -327,8 +328,8 @@ func TestSlowPageFitsATelephone(t *testing.T) {
 func TestSlowHostilePageDoesNothingInABrowser(t *testing.T) {
 	slowtest.Skip(t, "tests in a browser")
 	b := startBrowser(t)
-	for _, text := range []string{evil, `"><img src=https://evil.example/x onerror=alert(1)><script>document.title='owned'</script>`, `</script><script>document.title='owned'</script>`} {
-		path := pageFile(t, write(t, hostilePlan(text), Options{Format: HTML}))
+	for _, text := range []string{reviewtest.Evil, `"><img src=https://evil.example/x onerror=alert(1)><script>document.title='owned'</script>`, `</script><script>document.title='owned'</script>`} {
+		path := pageFile(t, write(t, reviewtest.HostilePlan(text), Options{Format: HTML}))
 		b.open(path)
 		if got := b.eval(`document.title + document.scripts.length + document.images.length`); got == "" || got[len(got)-2:] != "10" || got[:5] == "owned" {
 			t.Errorf("%.30q: %s", text, got)
@@ -341,7 +342,7 @@ func TestSlowHostilePageDoesNothingInABrowser(t *testing.T) {
 // in does not run.
 func TestSlowPolicyHoldsInABrowser(t *testing.T) {
 	slowtest.Skip(t, "tests in a browser")
-	text := write(t, plans(t)["fresh-install"], Options{Format: HTML})
+	text := write(t, reviewtest.Plans(t)["fresh-install"], Options{Format: HTML})
 	const smuggled = `<main><script>document.title='owned'</script><img src="https://evil.example/x" onerror="document.title='owned'"><p style="position:fixed">`
 	path := pageFile(t, string(bytes.Replace([]byte(text), []byte("<main>"), []byte(smuggled), 1)))
 	b := startBrowser(t)

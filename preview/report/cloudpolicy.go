@@ -10,7 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // writeCloudPolicy writes the policies and roles with which a cloud administrator
@@ -20,10 +22,10 @@ import (
 func writeCloudPolicy(w io.Writer, p *preview.Plan, _ Options) error {
 	documents := cloud.Policies(p.Cloud)
 	var out strings.Builder
-	out.WriteString("# Cloud access of " + line(title(p)) + "\n# review " + line(p.Digest) + "\n")
+	out.WriteString("# Cloud access of " + line(review.Title(p)) + "\n# review " + line(p.Digest) + "\n")
 	if len(documents) == 0 {
 		out.WriteString("# The package shows no access to a cloud.\n")
-		if looked := CloudLookedAt(p); looked != "" {
+		if looked := review.CloudLookedAt(p); looked != "" {
 			out.WriteString("# " + looked + "\n")
 		}
 	}
@@ -47,7 +49,7 @@ func cloudDocument(d cloud.Document) (string, error) {
 	} else {
 		out.WriteString("#\n")
 	}
-	out.WriteString("# " + line(joinTexts(", ", joinTexts(": ", joinTexts(" ", d.Provider, d.Origin), d.Title), d.Certainty)) + "\n")
+	out.WriteString("# " + line(words.Joined(", ", words.Joined(": ", words.Joined(" ", d.Provider, d.Origin), d.Title), d.Certainty)) + "\n")
 	for _, note := range d.Notes {
 		out.WriteString("#   " + line(note) + "\n")
 	}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // What the stream holds can be cut out at its separators and given to the
 // provider's tool, whatever a bundle writes into names and actions.
 func TestCloudPoliciesAreAStreamOfDocuments(t *testing.T) {
-	p := base(preview.RequestInstall)
+	p := reviewtest.Base(preview.RequestInstall)
 	hostile := "x\n---\n{\"Version\": \"forged\"}\n# "
 	p.Cloud.Permissions = []preview.CloudPermission{
 		{Provider: cloud.AWS, Origin: "CredentialsRequest/" + hostile, Effect: "Allow", Actions: []string{"s3:GetObject", hostile}, Resources: []string{"*"}},
@@ -53,13 +54,13 @@ var withoutClouds = []string{Manifests, Request, InstallerRole, ReviewerRole, Po
 // How sure access to a cloud is stands in every form that shows it, and that none was
 // found, with what was looked at, in every one for people.
 func TestEveryFormSaysHowSureCloudAccessIs(t *testing.T) {
-	sure := plans(t)["fresh-install"]
+	sure := reviewtest.Plans(t)["fresh-install"]
 	sure.Cloud.Permissions = []preview.CloudPermission{
 		{Provider: "aws", Origin: "CredentialsRequest/a/b", Effect: "Allow", Actions: []string{"s3:GetObject"}, Change: "new", Certainty: preview.CloudDeclared},
 		{Provider: "azure", Origin: "the description of package p", Effect: "Allow", Roles: []string{"Reader"}, Change: "new", Certainty: preview.CloudExample},
 	}
 	sure.Cloud.Declared = []preview.CloudDeclaration{{Provider: "gcp", Origin: "variable GOOGLE_APPLICATION_CREDENTIALS of Deployment/a/b", Certainty: preview.CloudInferred}}
-	none := plans(t)["fresh-install"]
+	none := reviewtest.Plans(t)["fresh-install"]
 	none.Cloud = preview.Cloud{}
 	for _, form := range Forms() {
 		if slices.Contains(withoutClouds, form.Name) {
@@ -82,7 +83,7 @@ func TestEveryFormSaysHowSureCloudAccessIs(t *testing.T) {
 }
 
 func TestAPackageWithoutCloudAccessSaysSo(t *testing.T) {
-	text := write(t, base(preview.RequestInstall), Options{Format: CloudPolicy})
+	text := write(t, reviewtest.Base(preview.RequestInstall), Options{Format: CloudPolicy})
 	if !strings.Contains(text, "# The package shows no access to a cloud.\n") || strings.Contains(text, "---") {
 		t.Error(text)
 	}

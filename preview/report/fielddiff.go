@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -121,62 +119,4 @@ func diffBlock(p *preview.Plan) string {
 		block += "\n… " + preview.Plural(more, "more line") + ", see Objects below\n"
 	}
 	return block
-}
-
-// accountTable returns a Markdown table of the plan's ServiceAccounts: how much power
-// each has, and what runs as it. It is empty without accounts.
-func accountTable(p *preview.Plan) string {
-	accounts := p.Access.Accounts
-	if len(accounts) == 0 {
-		return ""
-	}
-	var out strings.Builder
-	out.WriteString("\n### Accounts\n\n| account | amounts to | runs |\n| --- | --- | --- |\n")
-	for i := range accounts {
-		if i == maxAccounts {
-			out.WriteString("| … " + preview.Plural(len(accounts)-i, "more account") + ", see `-o json` | | |\n")
-			break
-		}
-		a := &accounts[i]
-		out.WriteString("| " + cell(subjectText(a.Subject)) + " | " + prose(line(verdict.AmountText(*a))) + " | " + cell(strings.Join(labels(a.Workloads), ", ")) + " |\n")
-	}
-	return out.String()
-}
-
-const maxAccounts = 12
-
-// maxPermissions is the most rows of the table of permissions; the others are counted.
-const maxPermissions = 20
-
-// permissionTable returns a Markdown table of the permissions that accounts gain and
-// lose, empty without any.
-func permissionTable(p *preview.Plan) string {
-	list := verdict.Permissions(p)
-	if len(list) == 0 {
-		return ""
-	}
-	var out strings.Builder
-	gained := 0
-	for i, row := range list {
-		sign := "-"
-		if row.Gained {
-			sign = "+"
-			gained++
-		}
-		if i < maxPermissions {
-			out.WriteString("| " + code(sign) + " | " + cell(row.Account) + " | " + cell(row.Verbs) + " | " + cell(row.Targets) + " | " + cell(row.Extent) + " |\n")
-		}
-	}
-	if more := len(list) - maxPermissions; more > 0 {
-		out.WriteString("| | … " + strconv.Itoa(more) + " more, see `-o json` | | | |\n")
-	}
-	return fmt.Sprintf("\n### Permissions (%d gained, %d lost)\n\n| | account | verbs | on | where |\n| --- | --- | --- | --- | --- |\n", gained, len(list)-gained) + out.String()
-}
-
-func labels(ids []string) []string {
-	out := make([]string, 0, len(ids))
-	for _, id := range ids {
-		out = append(out, preview.IDLabel(id))
-	}
-	return out
 }

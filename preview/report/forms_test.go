@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // The table of forms in the manual is made from [Forms].
@@ -61,7 +63,7 @@ func TestEveryFormIsNamedOnceAndWrites(t *testing.T) {
 			t.Errorf("%s: a run reports in forms that every plan has", f.Name)
 		}
 	}
-	p := plans(t)["fresh-install"]
+	p := reviewtest.Plans(t)["fresh-install"]
 	for _, name := range Names(OfRelease) {
 		if got := write(t, p, Options{Format: name}); got == "" {
 			t.Errorf("-o %s writes nothing", name)

@@ -11,8 +11,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // The page, and the only style and script in it. They are ASCII without tabs,
@@ -26,69 +27,36 @@ var (
 	pageScript string
 )
 
-// page is the data of the HTML template. Its texts are printable already; the template
-// escapes them for HTML.
+// page is the data of the HTML template: the review, and what the page has besides: the
+// changes as a diff, the manifests, and the rules. The template makes its texts printable,
+// with the function line, and escapes them for HTML.
 type page struct {
-	Title, Counts, Incomplete string
-	StyleHash, ScriptHash     string
-	Style                     template.CSS
-	Script                    template.JS
-	Facts, Details            []pageFact
-	Sentence                  string
-	ObstacleTitle             string
-	Obstacles, Options        []pageFact
-	Changes, Less             []pageFact
-	Diff                      []pageLine
-	Accounts                  [][3]string
-	Contents                  []pageLink
-	Install, Command          string
-	Notes                     []string
-	Groups                    []pageGroup
-	Missing                   [][2]string
-	Grants                    []pageGrant
-	Mode, Computed            string
-	Open                      []pageFact
-	GrantNote                 string
-	Cloud                     []pageCloud
-	Images                    [][3]string
-	Files                     []string
-	Config, Platforms         string
-	Objects                   []pageObject
-	ObjectNote                string
-	Packages                  []pagePackage
-	Rules                     []pageRule
+	*review.Document
+	StyleHash, ScriptHash string
+	Style                 template.CSS
+	Script                template.JS
+	Groups                []pageGroup
+	Diff                  []pageLine
+	Objects               []pageObject
+	Rules                 []pageRule
+	ApplySection          review.Section
+	ObjectNote            string
 }
 
 type (
-	pageFact  struct{ Name, Value string }
 	pageLine  struct{ Class, Text string }
-	pageLink  struct{ Anchor, Title string }
 	pageGroup struct {
-		Title    string
-		Anchor   string
-		Findings []pageFinding
+		Title, Anchor string
+		Findings      []review.Finding
 	}
-	pageFinding struct {
-		Label, Title, Why, Reduce, Class, Anchor string
-		Open                                     bool
-		Evidence                                 []string
-		Rows                                     []pageFact
-		Findings                                 []pageFinding // of a group
-	}
-	pageGrant  struct{ Change, Who, Where, Verbs, On, Means, Via, Rules string }
-	pageCloud  struct{ Change, What, Origin, Rules string }
 	pageObject struct {
-		Class, Symbol, Action, Kind, Name, Origin string
-		Conflicts                                 []string
-		Changes, Manifest                         string
-	}
-	pagePackage struct {
-		Title string
-		Facts []pageFact
+		Class, Symbol, Action, Name, Origin string
+		Conflicts                           []string
+		Changes, Manifest                   string
 	}
 	pageRule struct {
-		Name, Ref, Source, Anchor string
-		Facts                     []pageFact
+		Name, Ref, Source string
+		Facts             []review.Fact
 	}
 )
 
@@ -96,12 +64,21 @@ type (
 // Content-Security-Policy permits only the inline style and script with the given
 // hashes.
 func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
-	t, err := template.New("page").Parse(pageTemplate)
+	shown := pageOf(p)
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"known": func(rule string) bool {
+			return slices.ContainsFunc(shown.Rules, func(r pageRule) bool { return r.Name == rule })
+		},
+		"line": line, "lines": textsafe.Block, "heading": func(s review.Section) string { return heading(review.Section{Title: s.Title}) },
+		"short": shortHeading,
+		"cells": pageCells, "class": severityClass, "open": func(s preview.Severity) bool { return s.Gates() },
+		"inner": pageInner,
+	}).Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("writing HTML: %w", err)
 	}
 	safe := textsafe.NewWriter(w)
-	if err := t.Execute(safe, pageOf(p)); err != nil {
+	if err := t.Execute(safe, shown); err != nil {
 		return fmt.Errorf("writing HTML: %w", err)
 	}
 	return safe.Flush()
@@ -109,50 +86,26 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 
 func pageOf(p *preview.Plan) page {
 	out := page{
-		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(headFacts(p)), Details: pageFacts(facts(p)),
-		Sentence: line(verdict.For(p).Sentence), Obstacles: pageFacts(settledFacts(p)), Options: pageFacts(optionFacts(p)), Changes: pageFacts(changeFacts(verdict.For(p))), Less: pageFacts(mitigationFacts(verdict.For(p))),
-		ObstacleTitle: heading(section{title: ObstacleTitle(p)}),
-		Style:         template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
+		Document: review.Of(p), Diff: pageDiff(p), Objects: pageObjects(p), Rules: pageRules(p),
+		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
-		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
 	}
-	if !p.Complete {
-		out.Incomplete = preview.Plural(len(p.Unknowns), "thing")
+	out.ApplySection = *out.Section(review.Apply)
+	if s := out.Section(review.Objects); s != nil {
+		out.ObjectNote = s.Note
 	}
-	if hasCommand(p) {
-		out.Command = Command(p)
-	}
-	for _, note := range installNotes(p) {
-		out.Notes = append(out.Notes, line(note))
-	}
-	r := newReader(p)
-	out.Groups = pageGroups(p, r)
-	out.Mode, out.Computed = line(readModeText(p.ReadMode)), line(computedText(p))
-	for _, q := range openQuestions(p) {
-		out.Open = append(out.Open, pageFact{line(q.What), line(q.Why)})
-	}
-	out.Rules = pageRules(p, r)
-	for _, m := range p.Access.Installer.Missing {
-		out.Missing = append(out.Missing, [2]string{line(m.Verb + " " + m.Resource), line(m.Why)})
-	}
-	out.Grants, out.GrantNote = pageGrants(p)
-	out.Cloud = pageClouds(p)
-	out.Images = pageImages(p)
-	for _, f := range p.Files {
-		out.Files = append(out.Files, strings.Join(fileLines(f, layout{width: codeWidth}), "\n"))
-	}
-	out.Config = strings.Join(configSection(p, layout{width: codeWidth}).lines, "\n")
-	out.Platforms = strings.Join(platformSection(p).lines, "\n")
-	out.Objects, out.ObjectNote = pageObjects(p)
-	if len(p.Packages) > 1 {
-		for i := range p.Packages {
-			pkg := &p.Packages[i]
-			rows := append([]fact{{"bundle", joinTexts("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
-			out.Packages = append(out.Packages, pagePackage{line(joinTexts(" ", pkg.Name, pkg.Version)), pageFacts(dropEmpty(rows))})
+	for _, form := range review.Severities() {
+		if found := out.Of(form.Severity); len(found) > 0 {
+			out.Groups = append(out.Groups, pageGroup{heading(review.Section{Title: form.Title}), severityClass(form.Severity), found})
 		}
 	}
-	out.Diff, out.Accounts = pageDiff(p), pageAccounts(p)
-	out.Contents = out.contents()
+	out.Sections = slices.DeleteFunc(out.Sections, func(s review.Section) bool {
+		return s.ID == review.Permissions || s.ID == review.Accept || s.ID == review.Apply || s.ID == review.Objects
+	})
+	// How much each account may do stands before what was found.
+	slices.SortStableFunc(out.Sections, func(a, b review.Section) int {
+		return preview.FalseFirst(a.ID != review.Accounts, b.ID != review.Accounts)
+	})
 	return out
 }
 
@@ -163,71 +116,49 @@ func sourceHash(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func pageFacts(rows []fact) []pageFact {
-	var out []pageFact
-	for _, row := range rows {
-		out = append(out, pageFact{row.name, line(row.value)})
+// pageCell is a cell of a table, with what stands below its text.
+type pageCell struct {
+	Name, Text string
+	Below      []string
+}
+
+// pageCells returns the cells of a row, with its symbol in the first of them, and what
+// stands below the row in the last.
+func pageCells(s review.Section, row review.Row) []pageCell {
+	var out []pageCell
+	for i, text := range row.Cells {
+		column := s.Columns[i]
+		switch last := len(out) - 1; {
+		case column.Use != review.Below:
+			out = append(out, pageCell{Name: column.Name, Text: line(text)})
+		case text != "" && last >= 0:
+			out[last].Below = append(out[last].Below, marked(column.Mark)+line(text))
+		}
+	}
+	if len(row.Names) > 0 {
+		out = append(out, pageCell{Text: line(strings.Join(row.Names, "  "))})
+	}
+	if row.Mark != "" && len(out) > 0 {
+		out[0].Text = strings.TrimSpace(line(row.Mark) + " " + out[0].Text)
 	}
 	return out
 }
 
-func pageGroups(p *preview.Plan, r *reader) []pageGroup {
-	var out []pageGroup
-	all := groups(p)
-	for _, form := range severities {
-		g := pageGroup{Title: heading(section{title: form.title}), Anchor: severityClass(form.severity)}
-		for _, group := range groupsOf(all, form.severity) {
-			g.Findings = append(g.Findings, pageEntry(group, r))
-		}
-		if len(g.Findings) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
+// pageInner returns the lines and changes of a row as preformatted text.
+func pageInner(row review.Row) string {
+	t := table{layout: layout{width: codeWidth}}
+	return strings.Join(t.below("", review.Row{Lines: row.Lines, Changes: row.Changes, Rest: row.Rest}), "\n")
 }
 
-// pageEntry returns a group of findings for the page: as the finding itself if it has
-// one, else with its findings nested.
-func pageEntry(g verdict.Group, r *reader) pageFinding {
-	if len(g.Findings) == 1 {
-		return pageEntryOf(g.Entries()[0], g.Label(), r)
+// shortHeading returns the heading of a section for the list of contents.
+func shortHeading(s review.Section) string {
+	switch s.ID {
+	case review.Open:
+		return "Not known"
+	case review.Less:
+		return "Needs less"
 	}
-	out := pageFinding{
-		Label: g.Label(), Title: line(g.Title()), Class: severityClass(g.Severity()), Rows: pageFacts(accountFacts(g)),
-		Open: g.Severity() == preview.Critical || g.Severity() == preview.NotKnown,
-	}
-	for _, e := range g.Entries() {
-		out.Findings = append(out.Findings, pageEntryOf(e, string(e.First().Severity), r))
-	}
-	return out
-}
-
-func pageEntryOf(e verdict.Entry, label string, r *reader) pageFinding {
-	f := *e.First()
-	out := pageFinding{
-		Label: label, Title: line(e.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
-		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
-	}
-	for _, piece := range e.Evidence {
-		out.Evidence = append(out.Evidence, line(piece.Text))
-	}
-	rows := []fact{{"from", strings.Join(r.places(e.Findings), ", ")}}
-	for _, one := range e.Findings {
-		rows = append(rows, fact{"object", one.Object})
-		if out.Open {
-			rows = append(rows, fact{"accept", one.ID + "=" + one.Fingerprint})
-		}
-	}
-	rows = append(rows, fact{"rule", joinTexts("  ", f.Rule, f.Ref)})
-	if f.AcceptedIn > 0 {
-		rows = append(rows, fact{"accepted", fmt.Sprintf("earlier, in revision %d", f.AcceptedIn)})
-	}
-	rows = append(rows, judgedFacts(f)...)
-	out.Rows = pageFacts(dropEmpty(rows))
-	if _, known := r.book[f.Rule]; known {
-		out.Anchor = "rule-" + f.Rule
-	}
-	return out
+	return heading(review.Section{Title: s.Title})
 }
 
 // severityClass returns the CSS class of a severity. A plan file can contain any text
@@ -240,21 +171,96 @@ func severityClass(s preview.Severity) string {
 }
 
 // pageRules returns the explanation of each rule that has findings in the plan.
-func pageRules(p *preview.Plan, r *reader) []pageRule {
+func pageRules(p *preview.Plan) []pageRule {
+	book := review.NewReader(p).Book
 	var names []string
 	for _, f := range p.Findings {
-		if _, known := r.book[f.Rule]; known {
+		if _, known := book[f.Rule]; known {
 			names = append(names, f.Rule)
 		}
 	}
 	slices.Sort(names)
 	var out []pageRule
 	for _, name := range slices.Compact(names) {
-		about := r.book[name]
-		out = append(out, pageRule{Name: name, Ref: about.Ref, Source: about.Source, Anchor: "rule-" + name, Facts: pageFacts([]fact{
-			{"finds what", about.Title}, {"looks at", about.Looks}, {"why", about.Why}, {"severity", about.When}, {"reduce", about.Reduce},
-			{"more", explainCommand(name)},
-		})})
+		about := book[name]
+		out = append(out, pageRule{Name: name, Ref: about.Ref, Source: about.Source, Facts: []review.Fact{
+			{Name: "finds what", Value: about.Title}, {Name: "looks at", Value: about.Looks}, {Name: "why", Value: about.Why},
+			{Name: "severity", Value: about.When}, {Name: "reduce", Value: about.Reduce}, {Name: "more", Value: review.ExplainCommand(name)},
+		}})
+	}
+	return out
+}
+
+// What a page holds of manifests: a browser is to open it at 5,000 objects.
+const (
+	maxManifest  = 64 << 10 // bytes of one
+	maxManifests = 12 << 20 // bytes of all
+	manifestCut  = "… the rest is left out here, -o manifests has it\n"
+)
+
+// pageObjects returns every object, in the order of [preview.Actions].
+func pageObjects(p *preview.Plan) []pageObject {
+	var out []pageObject
+	room := maxManifests
+	for _, action := range preview.Actions() {
+		for i := range p.Objects {
+			if o := &p.Objects[i]; o.Action == action {
+				out = append(out, pageObjectOf(p, o, &room))
+			}
+		}
+	}
+	return out
+}
+
+func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
+	out := pageObject{
+		Class: string(o.Action), Symbol: o.Action.Symbol(), Action: string(o.Action), Name: preview.IDPlace(o.ID),
+		Origin: strings.Join([]string{o.APIVersion, o.Origin.Place(), o.Digest}, "  "), Conflicts: p.Contested(o),
+	}
+	out.Changes = clipText(pageInner(review.Row{Changes: o.Changes}), room)
+	switch {
+	case o.Planned == nil:
+	case *room == 0:
+		out.Manifest = manifestCut
+	default:
+		out.Manifest = clipText(textsafe.Block(diff.YAML(p.Sent(o))), room)
+	}
+	return out
+}
+
+// clipText shortens text to the bytes in room, at most [maxManifest], and reduces room
+// by the bytes used.
+func clipText(text string, room *int) string {
+	most := min(maxManifest, *room)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:max(most, 0)], "")
+		if text != "" {
+			text += "\n"
+		}
+		text += manifestCut
+	}
+	*room = max(0, *room-len(text))
+	return text
+}
+
+// pageDiff returns the lines of [diffRows] for the page, with their CSS classes.
+func pageDiff(p *preview.Plan) []pageLine {
+	rows, more := diffRows(p)
+	out := make([]pageLine, 0, len(rows)+1)
+	for _, row := range rows {
+		class := "same"
+		switch {
+		case strings.HasPrefix(row, "@@"):
+			class = "object"
+		case strings.HasPrefix(row, "+"):
+			class = "add"
+		case strings.HasPrefix(row, "-"):
+			class = "del"
+		}
+		out = append(out, pageLine{class, row})
+	}
+	if more > 0 {
+		out = append(out, pageLine{"same", "… " + preview.Plural(more, "more line") + ", see Objects below"})
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 var (
@@ -28,7 +29,7 @@ func init() {
 func TestHTMLFromOutsideIsInert(t *testing.T) {
 	for i, text := range append(injections, `"><script>alert(1)</script>`, `' onmouseover='alert(1)`, `</style><script>`, `{{.Title}}`, `</script>`) {
 		t.Run(fmt.Sprintf("%d %.20q", i, text), func(t *testing.T) {
-			got := write(t, hostilePlan(text), Options{Format: HTML})
+			got := write(t, reviewtest.HostilePlan(text), Options{Format: HTML})
 			got = strings.Replace(got, "<script>"+pageScript+"</script>", "", 1)
 			got = strings.Replace(got, "<style>"+pageStyle+"</style>", "", 1)
 			if strings.Contains(got, "<script") || strings.Contains(got, "<style") {
@@ -57,7 +58,7 @@ func TestHTMLFromOutsideIsInert(t *testing.T) {
 // Style and script must pass the writer as they are, or the policy's hashes are
 // wrong.
 func TestThePageSaysItsPolicy(t *testing.T) {
-	got := write(t, plans(t)["fresh-install"], Options{Format: HTML})
+	got := write(t, reviewtest.Plans(t)["fresh-install"], Options{Format: HTML})
 	for _, want := range []string{
 		"default-src &#39;none&#39;", "<script>" + pageScript + "</script>", "<style>" + pageStyle + "</style>", "prefers-color-scheme",
 		strings.ReplaceAll(sourceHash(pageScript), "+", "&#43;"), strings.ReplaceAll(sourceHash(pageStyle), "+", "&#43;"),
@@ -74,7 +75,7 @@ func TestThePageSaysItsPolicy(t *testing.T) {
 
 // The page lists its sections, and shows the changed fields and the accounts.
 func TestThePageHasContents(t *testing.T) {
-	p := plans(t)["upgrade"]
+	p := reviewtest.Plans(t)["upgrade"]
 	p.Access.Accounts = []preview.Account{{Subject: preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: "app", Name: "op"}, Extent: "cluster-admin"}}
 	got := write(t, p, Options{Format: HTML})
 	for _, want := range []string{
@@ -89,7 +90,7 @@ func TestThePageHasContents(t *testing.T) {
 
 // manyObjects is a plan of n objects with changes and manifests.
 func manyObjects(t testing.TB, n int) *preview.Plan {
-	p := base(preview.RequestInstall)
+	p := reviewtest.Base(preview.RequestInstall)
 	for i := range n {
 		name := fmt.Sprint("settings-", i)
 		p.Objects = append(p.Objects, preview.Object{
@@ -108,7 +109,7 @@ func manyObjects(t testing.TB, n int) *preview.Plan {
 }
 
 func freshInstallFindings() []preview.Finding {
-	return []preview.Finding{finding(preview.Critical, "rbac-secrets-read", "core/ConfigMap/ns/settings-0", "can read Secrets", "why", "get secrets; list secrets")}
+	return []preview.Finding{reviewtest.Finding(preview.Critical, "rbac-secrets-read", "core/ConfigMap/ns/settings-0", "can read Secrets", "why", "get secrets; list secrets")}
 }
 
 func TestSlowPageOfManyObjectsIsBounded(t *testing.T) {

@@ -8,15 +8,16 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 )
 
 // InstallerRole is the name of the form that prints the roles and bindings with which a
 // user can apply the plan. The user's name is left to fill in.
-const InstallerRole = "installer-role"
+const InstallerRole = review.InstallerRole
 
 // ReviewerRole is the name of the form that prints the roles and bindings with which a
 // user can review the plan by reads alone. The user's name is left to fill in.
-const ReviewerRole = "reviewer-role"
+const ReviewerRole = review.ReviewerRole
 
 func writeReviewerRole(w io.Writer, p *preview.Plan, o Options) error {
 	plural := o.Plural

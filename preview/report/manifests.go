@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 )
 
 // writeManifests writes the planned objects as a YAML stream, in the order of the
@@ -15,7 +16,7 @@ import (
 // deleted or kept.
 func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	var out strings.Builder
-	out.WriteString("# " + line(title(p)) + "\n# content " + line(p.ContentDigest) + "\n# review  " + line(p.Digest) + "\n")
+	out.WriteString("# " + line(review.Title(p)) + "\n# content " + line(p.ContentDigest) + "\n# review  " + line(p.Digest) + "\n")
 	masked, written, names := 0, 0, preview.SecretNamesOf(p)
 	var body, rest strings.Builder
 	for _, object := range inStageOrder(p) {

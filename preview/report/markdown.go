@@ -1,16 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
@@ -42,26 +43,29 @@ func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
 // markdown returns the report. Untrusted text is in code spans or blocks, or escaped.
 // The most important parts come first, because the end may be cut off.
 func markdown(p *preview.Plan) string {
-	doc := &document{limit: MarkdownLimit - cutReserve}
-	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + verdictBlock(p) + "\n" + summaryTable(p) + accountTable(p))
-	if !doc.add(permissionTable(p)) {
-		doc.cut = append(doc.cut, "the table of permissions")
-	}
-	for _, form := range severities {
-		if form.severity == preview.Critical || form.severity == preview.NotKnown {
-			doc.findings(p, form)
+	d := review.Of(p)
+	doc := &document{limit: MarkdownLimit - cutReserve, layout: layout{width: codeWidth}}
+	head := "## " + code(textsafe.Truncate(line(d.Title), maxCell)) + "\n\n**" + prose(line(d.Verdict)) + "**\n"
+	for _, s := range d.Top {
+		head += doc.block(s)
+		if s.ID == review.Changes {
+			head += diffBlock(p)
 		}
 	}
-	if len(p.Findings) > 0 {
-		doc.add("\n" + prose(explainText) + code(explainCommand("RULE")) + "\n")
-	}
-	l := layout{width: codeWidth}
-	install := installSection(p, l)
-	doc.add(installBlock(p, install.title))
-	for _, s := range byWeight(sections(p, l)) {
-		if s.title != "CRITICAL" && s.title != "NOT CHECKED" && s.title != install.title {
-			doc.details(s)
+	doc.add(head + "\n" + summaryTable(d))
+	for _, id := range []review.ID{review.Accounts, review.Permissions} {
+		if s := d.Section(id); s != nil && !doc.add(markdownTable(*s)) {
+			doc.cut = append(doc.cut, "the table of "+strings.ToLower(s.Title))
 		}
+	}
+	doc.findings(d, preview.Critical)
+	doc.findings(d, preview.NotKnown)
+	if len(d.Findings) > 0 {
+		doc.add("\n" + prose(review.ExplainText) + code(review.ExplainCommand("RULE")) + "\n")
+	}
+	doc.add(applyBlock(p, *d.Section(review.Apply)))
+	for _, s := range doc.folded(d) {
+		doc.details(s)
 	}
 	if len(doc.cut) > 0 {
 		doc.text.WriteString("\n**This report is cut.** Not shown: " + strings.Join(doc.cut, "; ") +
@@ -70,40 +74,79 @@ func markdown(p *preview.Plan) string {
 	return doc.text.String()
 }
 
-// byWeight sorts sections by importance, so that the least important ones are cut off
-// first.
-func byWeight(list []section) []section {
-	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3, detailTitle: 4}
-	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
-	return list
+// block returns a section that stands with the verdict.
+func (d *document) block(s review.Section) string {
+	out := "\n### " + heading(s) + "\n\n"
+	if s.ID == review.Obstacles {
+		for _, text := range s.Texts() {
+			out += "- " + prose(line(text)) + "\n"
+		}
+		if s.Command != "" {
+			out += "\n" + prose(s.CommandFor) + " " + code(s.Command) + "\n"
+		}
+		return out
+	}
+	lines, _ := d.body(s)
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "  ")
+	}
+	return out + fence("text", lines)
 }
 
-func installBlock(p *preview.Plan, title string) string {
-	block := "\n### " + heading(section{title: title}) + "\n\n"
-	if hasCommand(p) {
-		words := Command(p)
-		if len(words) > maxCommand {
-			words = commandline.Operator(command(p), planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes")
+// folded returns the sections that are collapsed at first, the least important last, which
+// are cut first.
+func (d *document) folded(of *review.Document) []foldedSection {
+	weight := map[review.ID]int{review.Open: -3, review.Missing: -1, review.Images: 1, review.Package: 2, review.Details: 4, review.Steps: 4}
+	var out []foldedSection
+	for _, form := range review.Severities() {
+		if found := of.Of(form.Severity); len(found) > 0 && (form.Severity == preview.Warning || form.Severity == preview.Info) {
+			at := map[preview.Severity]int{preview.Warning: -2, preview.Info: 3}[form.Severity]
+			out = append(out, foldedSection{weight: at, title: form.Title, note: strconv.Itoa(len(found)), lines: d.findingLines(found)})
+		}
+	}
+	for _, s := range of.Sections {
+		switch s.ID {
+		case review.Accounts, review.Permissions, review.Apply:
+			continue
+		}
+		f := foldedSection{weight: weight[s.ID], title: s.Title, subject: s.Subject, note: s.Note}
+		f.lines, f.objects = d.body(s)
+		out = append(out, f)
+	}
+	slices.SortStableFunc(out, func(a, b foldedSection) int { return a.weight - b.weight })
+	return out
+}
+
+// foldedSection is a section in a code block that is collapsed at first.
+type foldedSection struct {
+	weight               int
+	title, subject, note string
+	lines                []string
+	objects              []int // that begin in each line; nil where lines are not about objects
+}
+
+// applyBlock returns the command that applies the plan, and the remarks about it.
+func applyBlock(p *preview.Plan, s review.Section) string {
+	block := "\n### " + heading(s) + "\n\n"
+	if command := s.Command; command != "" {
+		if len(command) > maxCommand {
+			command = review.CommandOfFile(p)
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
-		block += fence("sh", strings.Split(words, "\n")) + "\n"
+		block += fence("sh", strings.Split(command, "\n")) + "\n"
 	}
-	if p.AppliedBy != nil {
-		if own := ownCommand(p); own != "" {
-			block += fence("sh", []string{own}) + "\n"
-		}
-	}
-	for _, note := range installNotes(p) {
+	for _, note := range s.Tail {
 		block += prose(textsafe.Truncate(note, maxWhy)) + "\n"
 	}
-	if p.AppliedBy != nil {
-		block += "\n" + prose(takeOverText) + " " + code(takeOver(p)) + "\n"
+	for _, row := range s.Rows {
+		block += "\n" + prose(row.Cells[0]) + " " + code(row.Cells[1]) + "\n"
 	}
 	return block
 }
 
 // document is a Markdown text that stays below a size limit.
 type document struct {
+	layout
 	text  strings.Builder
 	limit int
 	cut   []string // what was left out, such as "12 lines of Access"
@@ -120,19 +163,24 @@ func (d *document) add(block string) bool {
 	return true
 }
 
-func (d *document) findings(p *preview.Plan, form severityForm) {
-	found := groupsOf(groups(p), form.severity)
+// findings appends the findings of a severity.
+func (d *document) findings(of *review.Document, severity preview.Severity) {
+	found := of.Of(severity)
 	if len(found) == 0 {
 		return
 	}
 	whole := d.limit
 	d.limit = min(d.limit, findRoom)
 	defer func() { d.limit = whole }()
-	name := heading(section{title: form.title})
+	name := ""
+	for _, form := range review.Severities() {
+		if form.Severity == severity {
+			name = heading(review.Section{Title: form.Title})
+		}
+	}
 	d.add(fmt.Sprintf("\n### %s (%d)\n", name, len(found)))
-	r := newReader(p)
-	for i, g := range found {
-		if d.group(g, r) {
+	for i, f := range found {
+		if d.group(f) {
 			continue
 		}
 		more := fmt.Sprintf("%d more of %s", len(found)-i, strings.ToLower(name))
@@ -143,39 +191,41 @@ func (d *document) findings(p *preview.Plan, form severityForm) {
 	}
 }
 
-// group appends a group of findings, or returns false if not even its worst finding
-// fits. Further findings of the group are appended as far as there is room, else
-// counted.
-func (d *document) group(g verdict.Group, r *reader) bool {
-	head := fmt.Sprintf("\n#### %s %s\n", g.Label(), prose(textsafe.Truncate(line(g.Title()), maxTitle)))
-	if len(g.Findings) == 1 {
-		return d.add(head + findingBlock(*g.First(), r))
+// group appends a finding or a group, or returns false if not even the worst of its findings
+// fits. Further findings of a group are appended as far as there is room, else counted.
+func (d *document) group(f review.Finding) bool {
+	head := fmt.Sprintf("\n#### %s %s\n", f.Label, prose(textsafe.Truncate(line(f.Title), maxTitle)))
+	if len(f.Findings) == 0 {
+		return d.add(head + findingBlock(f))
 	}
-	usual := ""
-	if places := r.places(g.Findings); len(places) > 0 {
-		usual = places[0]
+	for _, fact := range f.Account {
+		head += "\n" + prose(fact.Name+": "+textsafe.Truncate(line(fact.Value), maxWhy)) + "\n"
 	}
-	for _, row := range accountFacts(g) {
-		head += "\n" + prose(row.name+": "+textsafe.Truncate(line(row.value), maxWhy)) + "\n"
+	if f.From != "" {
+		head += "\nfrom: " + clippedCode(f.From) + "\n"
 	}
-	if usual != "" {
-		head += "\nfrom: " + clippedCode(usual) + "\n"
-	}
-	shown := 0
-	for _, e := range g.Entries() {
-		if d.add(head + entryBlock(e, usual, r)) {
+	for i, one := range f.Findings {
+		block := fmt.Sprintf("\n**%s: %s** %s\n\n", one.Severity, prose(textsafe.Truncate(line(one.Title), maxTitle)), clippedCode(words.Joined(", ", one.Rule, one.Ref)))
+		block += reasonBlock(one.Why, one.Evidence)
+		if one.From != "" {
+			block += "from " + clippedCode(one.From) + "\n"
+		}
+		if d.add(head + block) {
 			head = ""
-			shown += len(e.Findings)
 			continue
 		}
-		if shown == 0 {
+		if i == 0 {
 			return false
 		}
-		d.cut = append(d.cut, fmt.Sprintf("%s of %s", preview.Plural(len(g.Findings)-shown, "finding"), g.Label()))
+		left := 0
+		for _, rest := range f.Findings[i:] {
+			left += len(rest.Objects)
+		}
+		d.cut = append(d.cut, fmt.Sprintf("%s of %s", preview.Plural(left, "finding"), f.Label))
 		break
 	}
-	if ways := r.reductions(g.Findings); len(ways) > 0 {
-		d.add("\n**To reduce them:**\n- " + strings.Join(proseLines(ways), "\n- ") + "\n")
+	if len(f.Reduce) > 0 {
+		d.add("\n**To reduce them:**\n- " + strings.Join(proseLines(f.Reduce), "\n- ") + "\n")
 	}
 	return true
 }
@@ -186,19 +236,6 @@ func proseLines(texts []string) []string {
 		out[i] = prose(text)
 	}
 	return out
-}
-
-// entryBlock returns Markdown for the findings of a group that are alike: title and
-// rule, reason, evidence, and the file of the objects if that is not usual, the group's
-// own.
-func entryBlock(e verdict.Entry, usual string, r *reader) string {
-	f := e.First()
-	block := fmt.Sprintf("\n**%s: %s** %s\n\n", f.Severity, prose(textsafe.Truncate(line(e.Title), maxTitle)), clippedCode(joinTexts(", ", f.Rule, f.Ref)))
-	block += reasonBlock(f.Why, e.Evidence)
-	if places := r.places(e.Findings); len(places) > 1 || len(places) == 1 && places[0] != usual {
-		block += "from " + clippedCode(strings.Join(places, ", ")) + "\n"
-	}
-	return block
 }
 
 // reasonBlock returns Markdown for why a finding matters, and for the first pieces of
@@ -223,16 +260,16 @@ func reasonBlock(why string, pieces []preview.Piece) string {
 
 // findingBlock returns Markdown for a finding that is in no group with others, without
 // its title.
-func findingBlock(f preview.Finding, r *reader) string {
-	block := "\n" + reasonBlock(f.Why, f.Shown())
+func findingBlock(f review.Finding) string {
+	block := "\n" + reasonBlock(f.Why, f.Evidence)
 	var rows []string
-	if where := r.where(f); where != "" {
-		rows = append(rows, "from "+clippedCode(where))
+	if f.From != "" {
+		rows = append(rows, "from "+clippedCode(f.From))
 	}
-	if reduce := r.reduce(f); reduce != "" {
-		rows = append(rows, "**To reduce it:** "+prose(reduce))
+	for _, way := range f.Reduce {
+		rows = append(rows, "**To reduce it:** "+prose(way))
 	}
-	rows = append(rows, "rule "+clippedCode(joinTexts("  ", f.Rule, f.Ref, f.Object)))
+	rows = append(rows, "rule "+clippedCode(words.Joined("  ", f.Rule, f.Ref, strings.Join(f.Objects, " "))))
 	return block + strings.Join(rows, "  \n") + "\n"
 }
 
@@ -241,18 +278,18 @@ func findingBlock(f preview.Finding, r *reader) string {
 func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*maxCell)) }
 
 // details appends a section that is collapsed at first, cut to the room that is left.
-func (d *document) details(s section) {
+func (d *document) details(s foldedSection) {
 	// Within the HTML of the summary Markdown's escapes do not count, and
 	// no user is mentioned in code.
-	head := html.EscapeString(heading(section{title: s.title}))
+	head := html.EscapeString(heading(review.Section{Title: s.title}))
 	if s.subject != "" {
 		head += " <code>" + html.EscapeString(textsafe.Truncate(line(s.subject), maxCell)) + "</code>"
 	}
-	if note := strings.Trim(s.note, "()"); note != "" {
-		head += " (" + html.EscapeString(note) + ")"
+	if s.note != "" {
+		head += " (" + html.EscapeString(line(s.note)) + ")"
 	}
 	if len(s.lines) == 0 {
-		d.add("\n" + prose(heading(s)) + "\n")
+		d.add("\n" + prose(heading(review.Section{Title: s.title, Note: s.note})) + "\n")
 		return
 	}
 	head = "\n<details><summary>" + head + "</summary>\n\n"
@@ -272,9 +309,9 @@ func (d *document) details(s section) {
 
 // missing returns how many objects or lines of a section are left out if only the first
 // kept lines are shown.
-func (s section) missing(kept int) string {
+func (s foldedSection) missing(kept int) string {
 	objects := 0
-	for _, n := range s.items[min(kept, len(s.items)):] {
+	for _, n := range s.objects[min(kept, len(s.objects)):] {
 		objects += n
 	}
 	if objects > 0 {
@@ -285,47 +322,57 @@ func (s section) missing(kept int) string {
 
 // heading returns the heading of a section in Markdown: "Access (3 grants)" for
 // "ACCESS".
-func heading(s section) string {
-	words := strings.ToLower(s.title)
-	words = strings.ToUpper(words[:1]) + words[1:]
-	if s.note == "" {
-		return words
+func heading(s review.Section) string {
+	title := strings.ToLower(s.Title)
+	title = strings.ToUpper(title[:1]) + title[1:]
+	if s.Note == "" {
+		return title
 	}
-	if strings.HasPrefix(s.note, "(") {
-		return words + " " + s.note
-	}
-	return words + " (" + s.note + ")"
+	return title + " (" + s.Note + ")"
 }
 
-// maxTable is the size in bytes from which on the summary table leaves out rows. Rows
-// that identify what is approved, such as the digest, are always there.
+// maxTable is the size in bytes from which on the summary table leaves out rows.
 const maxTable = 10_000
 
-func summaryTable(p *preview.Plan) string {
+func summaryTable(d *review.Document) string {
 	var out strings.Builder
 	out.WriteString("| | |\n| --- | --- |\n")
-	dropped, always := 0, true
-	for _, row := range headFacts(p) {
-		if row.name != "" {
-			always = slices.Contains([]string{"release", "set", "location", "installed", "cluster", "mode", "content", "review", "ruleset"}, row.name)
+	for i, fact := range d.Head {
+		if out.Len() > maxTable {
+			out.WriteString("| | … " + preview.Plural(len(d.Head)-i, "more row") + ", see `-o json` |\n")
+			break
 		}
-		if out.Len() > maxTable && !always {
-			dropped++
-			continue
+		out.WriteString("| " + fact.Name + " | " + cell(fact.Value) + " |\n")
+	}
+	out.WriteString("| contents | " + cell(d.Counts) + " |\n")
+	out.WriteString("| findings | " + cmp.Or(d.FindingCounts(), "none") + " |\n")
+	if d.Incomplete != "" {
+		out.WriteString("| **not complete** | " + d.Incomplete + " could not be read |\n")
+	}
+	return out.String()
+}
+
+// maxRows is the most rows of a table (20); the others are counted.
+const maxRows = 20
+
+// markdownTable returns a section as a table.
+func markdownTable(s review.Section) string {
+	var out strings.Builder
+	out.WriteString("\n### " + heading(s) + "\n\n| |")
+	for _, column := range s.Columns {
+		out.WriteString(" " + column.Name + " |")
+	}
+	out.WriteString("\n|" + strings.Repeat(" --- |", len(s.Columns)+1) + "\n")
+	for i, row := range s.Rows {
+		if i == maxRows {
+			out.WriteString("| | … " + strconv.Itoa(len(s.Rows)-i) + " more, see `-o json` |" + strings.Repeat(" |", len(s.Columns)-1) + "\n")
+			break
 		}
-		out.WriteString("| " + row.name + " | " + cell(row.value) + " |\n")
-	}
-	if dropped > 0 {
-		out.WriteString("| | … " + preview.Plural(dropped, "more row") + ", see `-o json` |\n")
-	}
-	what := "objects"
-	if p.OnMachine() {
-		what = "files"
-	}
-	out.WriteString("| " + what + " | " + cell(countText(p)) + " |\n")
-	out.WriteString("| findings | " + orDefault(findingCounts(p), "none") + " |\n")
-	if !p.Complete {
-		out.WriteString("| **not complete** | " + preview.Plural(len(p.Unknowns), "thing") + " could not be read |\n")
+		out.WriteString("| " + code(row.Mark) + " |")
+		for _, text := range row.Cells {
+			out.WriteString(" " + cell(text) + " |")
+		}
+		out.WriteString("\n")
 	}
 	return out.String()
 }

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // injections are texts that mean something in Markdown, in HTML, or to a
 // review system, and that a bundle may put anywhere.
 var injections = []string{
-	evil,
+	reviewtest.Evil,
 	"<img src=x onerror=alert(1)>", "<script>alert(1)</script>", "</details></details>", "<!-- hidden", "-->", "<details open>", "<a href=javascript:alert(1)>x</a>",
 	"[approve](https://evil.example)", "![x](https://evil.example/x.png)", "<https://evil.example>", "https://evil.example/a", "www.evil.example", "evil@evil.example", "[x]: https://evil.example",
 	"`code`", "``` \n# out of the block", "~~~\nx", "````````````", "` | `", "a | b | c", "\\| x", "\\", "\\`",
@@ -27,7 +29,7 @@ var injections = []string{
 func TestMarkdownFromOutsideIsInert(t *testing.T) {
 	for i, text := range injections {
 		t.Run(fmt.Sprintf("%d %.20q", i, text), func(t *testing.T) {
-			p := hostilePlan(text)
+			p := reviewtest.HostilePlan(text)
 			p.Packages = append(p.Packages, preview.Package{
 				Name: "second" + text, Version: text, Dependencies: []preview.Dependency{{Constraint: text, By: text, Detail: text}}, Isolation: text,
 			})
@@ -153,9 +155,9 @@ func TestMarkdownStaysUnderItsLimit(t *testing.T) {
 		{"one endless finding is shortened", 1, strings.Repeat("why ", 50_000), 1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := upgrade(t)
+			p := reviewtest.Plans(t)["upgrade"]
 			for i := range tt.findings {
-				p.Findings = append(p.Findings, finding(preview.Critical, "rule", fmt.Sprint("core/Pod/-/", i), "title", tt.why, "evidence"))
+				p.Findings = append(p.Findings, reviewtest.Finding(preview.Critical, "rule", fmt.Sprint("core/Pod/-/", i), "title", tt.why, "evidence"))
 			}
 			for i := range tt.changes {
 				p.Objects[1].Changes = append(p.Objects[1].Changes, preview.Change{Path: fmt.Sprintf(".spec.a%d", i), Op: "add", To: "value"})
@@ -201,7 +203,7 @@ func TestProse(t *testing.T) {
 }
 
 func TestMarkdownSaysWhatIsCut(t *testing.T) {
-	p := freshInstall(t)
+	p := reviewtest.FreshInstall(t)
 	for i := range 6000 {
 		p.Objects = append(p.Objects, preview.Object{ID: fmt.Sprint("core/ConfigMap/ns/settings-", i), Kind: "ConfigMap", Namespace: "ns", Name: fmt.Sprint("settings-", i), Action: preview.ActionCreate})
 	}
@@ -246,7 +248,7 @@ func countMissing(text string, names ...string) int {
 }
 
 func TestACommandThatIsTooLongTakesThePlan(t *testing.T) {
-	p := freshInstall(t)
+	p := reviewtest.FreshInstall(t)
 	for i := range 3000 {
 		p.Packages[0].Parameters.WatchNamespaces = append(p.Packages[0].Parameters.WatchNamespaces, fmt.Sprint("tenant-", i))
 	}
@@ -259,10 +261,18 @@ func TestACommandThatIsTooLongTakesThePlan(t *testing.T) {
 	}
 }
 
+// permissions returns the table of permissions, empty without any.
+func permissions(p *preview.Plan) string {
+	if s := review.Of(p).Section(review.Permissions); s != nil {
+		return markdownTable(*s)
+	}
+	return ""
+}
+
 // The permissions that a plan gives and takes are a table with signs, bounded, and none
 // for an uninstall, which takes all of them.
 func TestPermissionsAreATable(t *testing.T) {
-	p := base(preview.RequestUpgrade)
+	p := reviewtest.Base(preview.RequestUpgrade)
 	p.Base.Revision = 1
 	grant := func(name, verb string) preview.Grant {
 		return preview.Grant{
@@ -270,13 +280,13 @@ func TestPermissionsAreATable(t *testing.T) {
 			Verbs: []string{verb}, APIGroups: []string{""}, Resources: []string{"pods"},
 		}
 	}
-	for i := range maxPermissions + 3 {
+	for i := range maxRows + 3 {
 		p.Access.Gained = append(p.Access.Gained, grant(fmt.Sprint("op", i), "get"))
 	}
 	p.Access.Lost = []preview.Grant{grant("a|b", "delete")}
-	table := permissionTable(p)
-	if rows := strings.Count(table, "\n| `"); rows != maxPermissions {
-		t.Errorf("%d rows, want %d", rows, maxPermissions)
+	table := permissions(p)
+	if rows := strings.Count(table, "\n| `"); rows != maxRows {
+		t.Errorf("%d rows, want %d", rows, maxRows)
 	}
 	for _, want := range []string{"### Permissions (23 gained, 1 lost)", "| … 4 more, see `-o json` |"} {
 		if !strings.Contains(table, want) {
@@ -284,11 +294,11 @@ func TestPermissionsAreATable(t *testing.T) {
 		}
 	}
 	p.Access.Gained = nil
-	if table := permissionTable(p); !strings.Contains(table, "| `-` | `ServiceAccount databases/a\\|b` | `delete` | `pods` | `cluster-wide` |\n") {
+	if table := permissions(p); !strings.Contains(table, "| `-` | `ServiceAccount databases/a\\|b` | `delete` | `pods` | `cluster-wide` |\n") {
 		t.Errorf("what is lost is\n%s", table)
 	}
 	p.Request.Action = preview.RequestUninstall
-	if table := permissionTable(p); table != "" {
+	if table := permissions(p); table != "" {
 		t.Errorf("an uninstall has\n%s", table)
 	}
 }

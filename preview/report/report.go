@@ -10,8 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
@@ -32,8 +30,6 @@ const (
 	// which the plan asks for.
 	CloudPolicy = "cloud-policy"
 )
-
-const defaultWidth = 100
 
 // Options are how a plan is written: the form, and settings of single forms.
 type Options struct {
@@ -99,69 +95,4 @@ func writeYAML(w io.Writer, p *preview.Plan, _ Options) error {
 	body, _ := doc.(map[string]any)
 	_, err = io.WriteString(w, diff.Manifest(body))
 	return err
-}
-
-func writeText(w io.Writer, p *preview.Plan, o Options) error {
-	l := layout{width: o.Width, color: o.Color}
-	if l.width <= 0 {
-		l.width = defaultWidth
-	}
-	l.width = max(l.width, 40)
-	var out strings.Builder
-	for _, line := range header(p, l) {
-		out.WriteString(line + "\n")
-	}
-	shown := sections(p, l)
-	if o.Brief {
-		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "INFO" })
-		shown = slices.DeleteFunc(append(shown, detailSection(p), acceptSection(p)), func(s section) bool { return s.title == "" })
-	}
-	for _, s := range shown {
-		out.WriteString("\n" + l.paint(bold, joinTexts(" ", s.title, line(s.subject))))
-		if s.note != "" {
-			out.WriteString("  " + s.note)
-		}
-		out.WriteString("\n")
-		for _, line := range s.lines {
-			out.WriteString(line + "\n")
-		}
-	}
-	safe := textsafe.NewWriter(w)
-	if o.Color {
-		safe = textsafe.NewColorWriter(w)
-	}
-	if o.ASCII {
-		safe = safe.ASCII()
-	}
-	if _, err := io.WriteString(safe, out.String()); err != nil {
-		return err
-	}
-	return safe.Flush()
-}
-
-// section is one part of a report, with a title. Its lines are escaped and laid out;
-// its subject, such as the name of a package, is not escaped.
-type section struct {
-	title, note string
-	subject     string
-	lines       []string
-	// items says of each line how many objects begin in it, for what is cut
-	// off; nil where lines are not about objects.
-	items []int
-}
-
-// sections returns the sections after the report's header, without empty ones.
-func sections(p *preview.Plan, l layout) []section {
-	all := append(findingSections(p, l), openSection(p, l), applierSection(p, l))
-	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
-		configSection(p, l), fileSection(p, l), platformSection(p), objectSection(p, l))
-	all = append(all, packageSections(p, l)...)
-	all = append(all, detailSection(p), acceptSection(p), installSection(p, l))
-	var out []section
-	for _, s := range all {
-		if s.title != "" {
-			out = append(out, s)
-		}
-	}
-	return out
 }

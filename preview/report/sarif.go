@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
@@ -113,11 +114,11 @@ func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
 // sarif returns a log with one run: the rules that have findings, a result for each
 // finding, and a notification for each object that could not be read.
 func sarif(p *preview.Plan) ([]byte, error) {
-	apply := ""
-	if hasCommand(p) {
-		apply = Command(p)
+	changes := []string{}
+	for _, h := range verdict.For(p).Changes {
+		changes = append(changes, h.Topic+" "+h.Text)
 	}
-	r := newReader(p)
+	r := review.NewReader(p)
 	described, index := sarifRules(p, r)
 	run := sarifRun{
 		Tool:        sarifTool{Driver: sarifDriver{Name: "kubectl-operator", Version: p.Tool.Version, Rules: described}},
@@ -126,9 +127,9 @@ func sarif(p *preview.Plan) ([]byte, error) {
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 		Properties: map[string]any{
-			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "cannotBeApplied": factTexts(obstacleFacts(p)),
-			"changes": changeTexts(verdict.For(p)), "cloud": cloudTexts(p), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
-			"readMode": p.ReadMode, "complete": p.Complete, "command": apply,
+			"verdict": verdict.For(p).Sentence, "obstacles": len(verdict.For(p).Obstacles), "cannotBeApplied": review.ObstacleTexts(p),
+			"changes": changes, "cloud": review.CloudTexts(p), "digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"readMode": p.ReadMode, "complete": p.Complete, "command": review.ApplyCommand(p),
 		},
 	}
 	for _, u := range p.Unknowns {
@@ -152,7 +153,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 
 // sarifRules returns the descriptions of the rules that have findings, sorted by name,
 // and the index of each by name.
-func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
+func sarifRules(p *preview.Plan, r *review.Reader) ([]sarifRule, map[string]int) {
 	var names []string
 	for _, f := range p.Findings {
 		names = append(names, f.Rule)
@@ -162,16 +163,16 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 	described, index := make([]sarifRule, 0, len(names)), map[string]int{}
 	for i, name := range names {
 		index[name] = i
-		page, known := r.book[name]
+		page, known := r.Book[name]
 		if !known {
 			text := sarifText("Rule " + name + " is not one of this version.")
 			described = append(described, sarifRule{ID: name, Short: text, Full: text, Help: text, Default: sarifDefault{"warning"}})
 			continue
 		}
 		help := sarifText("Looks at: " + page.Looks + " Severity: " + page.When + " To reduce it: " + page.Reduce +
-			" More: " + explainCommand(name))
+			" More: " + review.ExplainCommand(name))
 		help.Markdown = "**Looks at** " + prose(page.Looks) + "\n\n**Why** " + prose(page.Why) + "\n\n**Severity** " + prose(page.When) +
-			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code(explainCommand(name))
+			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code(review.ExplainCommand(name))
 		rule := sarifRule{
 			ID: name, Short: sarifText(strings.ToUpper(page.Title[:1]) + page.Title[1:]), Full: sarifText(page.Why), Help: help,
 			HelpURI: page.Source, Default: sarifDefault{sarifLevel(page.Severity)},
@@ -184,7 +185,7 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 	return described, index
 }
 
-func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
+func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *review.Reader) sarifResult {
 	text := f.Title + ". " + f.Why
 	if pieces := f.Shown(); len(pieces) > 0 {
 		text += " Evidence: " + sarifEvidence(pieces)
@@ -204,7 +205,7 @@ func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sari
 	if f.Judged != nil {
 		result.Properties["judged"] = f.Judged
 	}
-	if origin := r.origin(f); origin != nil {
+	if origin := r.Origin(f); origin != nil {
 		physical := &sarifPhysical{Artifact: sarifArtifact{URI: sarifURI(p, f, origin.File, r)}}
 		if origin.Line > 0 {
 			physical.Region = &sarifRegion{StartLine: origin.Line}
@@ -218,9 +219,9 @@ func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sari
 // sarifURI returns the path of a finding's file relative to the working directory, so
 // that a review system finds it in the change, if the content is a directory below
 // that; else relative to the content.
-func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string {
+func sarifURI(p *preview.Plan, f preview.Finding, file string, r *review.Reader) string {
 	for _, pkg := range p.Packages {
-		if pkg.Name != r.objects[f.Object].Package || len(pkg.Sources) == 0 {
+		if pkg.Name != r.Object(f.Object).Package || len(pkg.Sources) == 0 {
 			continue
 		}
 		reference := pkg.Sources[0].Reference

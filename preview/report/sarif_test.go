@@ -10,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 func TestSARIFHoldsToItsStandard(t *testing.T) {
@@ -19,9 +21,9 @@ func TestSARIFHoldsToItsStandard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := plans(t)
+	all := reviewtest.Plans(t)
 	for _, text := range injections {
-		all["injection "+text] = hostilePlan(text)
+		all["injection "+text] = reviewtest.HostilePlan(text)
 	}
 	for name, p := range all {
 		text := write(t, p, Options{Format: SARIF})
@@ -49,8 +51,8 @@ func TestSARIFHoldsToItsStandard(t *testing.T) {
 }
 
 func TestSARIFNamesWhereAFindingStands(t *testing.T) {
-	p := freshInstall(t)
-	p.Packages[0].Sources = []preview.Source{{Kind: "directory", Reference: "./bundles/my db", Digest: digest("a")}}
+	p := reviewtest.FreshInstall(t)
+	p.Packages[0].Sources = []preview.Source{{Kind: "directory", Reference: "./bundles/my db", Digest: reviewtest.Digest("a")}}
 	p.Objects[0].Origin = preview.Origin{File: "manifests/a:b c.yaml", Document: 2}
 	var log sarifLog
 	if err := json.Unmarshal([]byte(write(t, p, Options{Format: SARIF})), &log); err != nil {
@@ -81,9 +83,9 @@ func TestAFileOfABundleIsNoOtherAddress(t *testing.T) {
 		"manifests/x.yaml": "manifests/x.yaml", "https://evil.example/x": "https%3A/evil.example/x", "javascript:alert(1)": "javascript%3Aalert%281%29",
 		"../../etc/passwd": "etc/passwd", "//evil.example/x": "evil.example/x", "a?b#c": "a%3Fb%23c", "x\nY": "x%0AY",
 	} {
-		p := freshInstall(t)
+		p := reviewtest.FreshInstall(t)
 		p.Objects[0].Origin = preview.Origin{File: file, Document: 1}
-		got := sarifURI(p, p.Findings[0], file, newReader(p))
+		got := sarifURI(p, p.Findings[0], file, review.NewReader(p))
 		u, err := url.Parse(got)
 		if err != nil || u.Scheme != "" || u.Host != "" || strings.ReplaceAll(got, "(", "%28") != strings.ReplaceAll(want, "(", "%28") {
 			t.Errorf("%q is at %q, want %q (%v)", file, got, want, err)

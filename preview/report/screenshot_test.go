@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/review/reviewtest"
 )
 
 // screenshot returns what the tab shows.
@@ -46,7 +47,7 @@ func inked(shot image.Image, area image.Rectangle, paper color.RGBA) float64 {
 // the contents stay at the top however far it is scrolled.
 func TestSlowPageAsItIsSeen(t *testing.T) {
 	slowtest.Skip(t, "tests in a browser")
-	path := pageFile(t, write(t, plans(t)["upgrade"], Options{Format: HTML}))
+	path := pageFile(t, write(t, reviewtest.Plans(t)["upgrade"], Options{Format: HTML}))
 	b := startBrowser(t)
 	for _, size := range []image.Point{{375, 700}, {1200, 800}} {
 		for scheme, paper := range map[string]color.RGBA{"light": {255, 255, 255, 255}, "dark": {20, 23, 26, 255}} {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -112,7 +112,7 @@ func (m *followScreen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Copy):
 		return m.copy(m.copyText())
 	case key.Matches(msg, k.CopyCommand):
-		return m.copy(report.Command(m.opts.Plan))
+		return m.copy(review.Command(m.opts.Plan))
 	case key.Matches(msg, k.Mouse):
 		m.mouseOff = !m.mouseOff
 		m.notice = frame.MouseNotice(m.mouseOff)

@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -62,7 +62,7 @@ func hasObstacles(p *preview.Plan) bool { return p.Verdict != nil && len(p.Verdi
 func obstaclePage(width int, p *preview.Plan) *frame.Page {
 	b := &frame.Builder{Width: width}
 	b.Heading("This plan cannot be applied")
-	for _, text := range report.ObstacleTexts(p) {
+	for _, text := range document.ObstacleTexts(p) {
 		b.Blank()
 		b.Text(theme.Plain, "   ", text)
 	}

@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"charm.land/bubbles/v2/key"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
@@ -318,9 +317,9 @@ func (m *review) reviewed() bool {
 // approves the plan or, before everything is reviewed, the one that shows it.
 func (m *review) command() string {
 	if m.reviewed() {
-		return report.Command(m.Plan)
+		return document.Command(m.Plan)
 	}
-	return report.ReviewCommand(m.Plan)
+	return document.ReviewCommand(m.Plan)
 }
 
 // quit ends the review without an approval. On CONFIRM it counts as the answer no.

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -24,10 +24,10 @@ var screenCommand = regexp.MustCompile(`kubectl operator [a-z][^\n│` + "`" + `
 // reportedCommands are those about a plan that the reports have, and that their tests
 // carry out.
 func reportedCommands(p *preview.Plan) []string {
-	out := append(strings.Split(report.Command(p), "\n"), report.ReviewCommand(p), report.RoleCommand(p), report.ReviewerCommand(p), frame.UndoCommand(p))
+	out := append(strings.Split(document.Command(p), "\n"), document.ReviewCommand(p), document.RoleCommand(p), document.ReviewerCommand(p), frame.UndoCommand(p))
 	v := verdict.For(p)
 	for _, m := range v.Mitigations {
-		out = append(out, report.ReviewCommand(p, m.Flags...))
+		out = append(out, document.ReviewCommand(p, m.Flags...))
 	}
 	for _, o := range v.Obstacles {
 		out = append(out, screenCommand.FindAllString(o.Remedy, -1)...)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -165,7 +165,7 @@ func (m *AccessTab) cloudRows() []Row {
 		rows = append(rows, Row{ID: declPrefix + strconv.Itoa(i), Text: text, Copy: text, Explain: "cloud access is requested; the required permissions are not declared",
 			Line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
 	}
-	if looked := report.CloudLookedAt(m.Plan); looked != "" {
+	if looked := review.CloudLookedAt(m.Plan); looked != "" {
 		text := "none found in " + preview.Plural(len(m.Plan.Objects), "object")
 		rows = append(rows, Row{ID: cloudNone, Text: text, Copy: looked, Explain: looked, Line: func(int) widget.Line { return frame.Plain(text) }})
 	}
@@ -266,7 +266,7 @@ func (m *AccessTab) Doc(id string, width int) Document {
 	}
 	if id == cloudNone {
 		b.Heading("No access to clouds was found")
-		b.Text(theme.Plain, "   ", report.CloudLookedAt(m.Plan))
+		b.Text(theme.Plain, "   ", review.CloudLookedAt(m.Plan))
 	}
 	if i, ok := rowIndex(id, missingPrefix, len(m.Plan.Access.Installer.Missing)); ok {
 		r := m.Plan.Access.Installer.Missing[i]
@@ -274,7 +274,7 @@ func (m *AccessTab) Doc(id string, width int) Document {
 		b.Blank()
 		b.Text(theme.Plain, "   ", r.Why)
 		b.Text(theme.Plain, "   ", "Without this right the apply stops before its first write. This prints roles with all rights that the plan needs:")
-		b.Text(theme.Plain, "   ", report.RoleCommand(m.Plan))
+		b.Text(theme.Plain, "   ", review.RoleCommand(m.Plan))
 	}
 	return Document{Lines: b.Lines}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -29,7 +29,7 @@ func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
 	}
 	name := "needs less"
 	for i, setting := range v.Mitigations {
-		command := report.ReviewCommand(m.Plan, setting.Flags...)
+		command := review.ReviewCommand(m.Plan, setting.Flags...)
 		line := settingLine(name, strings.Join(setting.Flags, " ")+"  "+setting.Text())
 		name = ""
 		if command == "" && !m.Chooses {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -34,7 +34,7 @@ func (m *summaryTab) verdictRows() []Row {
 
 // applierRows say which other tool applies the plan.
 func (m *summaryTab) applierRows() []Row {
-	by := report.AppliedBy(m.Plan)
+	by := review.AppliedBy(m.Plan)
 	if by == "" {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (m *summaryTab) applierRows() []Row {
 func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	var rows []Row
 	if len(v.Obstacles) > 0 {
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, report.ObstacleTitle(m.Plan)), widget.Text(theme.Plain, "  a: why, in full")}))
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Fail, review.ObstacleTitle(m.Plan)), widget.Text(theme.Plain, "  a: why, in full")}))
 	}
 	seen := map[string]bool{}
 	for _, o := range v.Obstacles {
@@ -63,7 +63,7 @@ func (m *summaryTab) obstacleRows(v *preview.Verdict) []Row {
 	if more := len(seen) - maxObstacleRows; more > 0 {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Plain, fmt.Sprintf("  and %d more", more))}))
 	}
-	if again := report.PlanWithoutObstacles(m.Plan); again != "" {
+	if again := review.PlanWithoutObstacles(m.Plan); again != "" {
 		rows = append(rows, m.obstacleText("  ", "", again)...)
 	}
 	return rows

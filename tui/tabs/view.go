@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -26,7 +26,7 @@ type View struct {
 	Plan      *preview.Plan
 	Checklist *Checklist
 	index     Index
-	questions []report.Question // that the way the plan was made leaves open
+	questions []review.Question // that the way the plan was made leaves open
 	book      pages.Index       // of rules, made when first asked for
 	Foreign   ForeignFields
 	Prior     PriorAcceptances
@@ -99,7 +99,7 @@ func (m *View) Show(p *preview.Plan) {
 	}
 	m.Plan, m.Checklist = p, newChecklist(p, kept)
 	m.index, m.Branches = Index{plan: p, board: m.Checklist}, branches{}
-	m.questions = report.OpenQuestions(p)
+	m.questions = review.OpenQuestions(p)
 	m.Filter = startFilters(p)
 }
 

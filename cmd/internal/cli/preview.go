@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
@@ -299,7 +300,7 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 	bad, obstacles, changes, above := 0, 0, false, ""
 	for _, r := range all {
 		if n := r.Plan.Verdict.Count(); n > 0 {
-			obstacles, above = obstacles+n, report.ObstacleTitle(r.Plan)
+			obstacles, above = obstacles+n, document.ObstacleTitle(r.Plan)
 		}
 		bad += countAtLeast(r.Plan, doc.failOn)
 		changes = changes || r.Plan.Changes() || r.SetChanges()

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
@@ -178,13 +178,13 @@ func (p *printing) screen(first string, want digests) int {
 		p.t.Fatal(err)
 	}
 	executed := 1
-	again := report.ReviewCommand(&plan)
+	again := review.ReviewCommand(&plan)
 	if got, ok := p.plan(strings.Replace(again, " --tui", "", 1)); ok && got != want {
 		p.t.Errorf("%s plans %v, want %v", again, got, want)
 	}
 	for _, setting := range verdict.For(&plan).Mitigations {
 		executed++
-		line := report.ReviewCommand(&plan, setting.Flags...)
+		line := review.ReviewCommand(&plan, setting.Flags...)
 		if got, ok := p.plan(strings.Replace(line, " --tui", "", 1)); ok && got.ContentDigest == want.ContentDigest {
 			p.t.Errorf("%s plans the same content", line)
 		}

@@ -12,7 +12,7 @@ import (
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -212,7 +212,7 @@ func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err er
 // setUndo prints the command that goes back to the generation before, if there is one.
 func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 	if receipt.From > 0 || receipt.TookOver {
-		p.app.streams.Printf("  rollback %s\n", report.SetRollback(location, receipt.From))
+		p.app.streams.Printf("  rollback %s\n", review.SetRollback(location, receipt.From))
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
@@ -200,9 +201,9 @@ func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval re
 func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Changes()) {
-		r.app.streams.Printf("  plan                        %s\n  review again                %s\n", p.Digest, report.ReviewCommand(p))
+		r.app.streams.Printf("  plan                        %s\n  review again                %s\n", p.Digest, document.ReviewCommand(p))
 		if outcome.Reviewed {
-			r.app.streams.Printf("  approve without the screen  %s\n", report.Command(p))
+			r.app.streams.Printf("  approve without the screen  %s\n", document.Command(p))
 		}
 	}
 	if refusal != nil {
@@ -457,7 +458,7 @@ func (p *session) upgradeVia(ctx context.Context, name, text string, progress fu
 // optionsFor returns how a plan is applied.
 func (r *releaseRun) optionsFor(p *preview.Plan, sink install.Sink) install.Options {
 	o := r.options(sink)
-	o.Resume = func(digest string) string { return report.ResumeCommand(p, digest) }
+	o.Resume = func(digest string) string { return document.ResumeCommand(p, digest) }
 	return o
 }
 

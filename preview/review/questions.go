@@ -1,4 +1,4 @@
-package report
+package review
 
 import (
 	"fmt"
@@ -6,10 +6,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
-
-// openTitle is the title of the section that lists what the review could not know.
-const openTitle = "WHAT COULD NOT BE KNOWN"
 
 // maxOpen is the most objects that are listed as not read (20); the others are counted.
 const maxOpen = 20
@@ -161,22 +159,18 @@ func untriedQuestion(objects []*preview.Object) []Question {
 	}}
 }
 
-// openSection lists what the review could not know, or says that there is nothing.
-func openSection(p *preview.Plan, l layout) section {
+// openSection returns what the review could not know, or says that there is nothing.
+func openSection(p *preview.Plan) Section {
 	if p.OnMachine() {
-		return section{} // no cluster has a part in it
+		return Section{} // no cluster has a part in it
 	}
-	s := section{title: openTitle}
-	s.lines = append(s.lines, l.wrap("  ", "Read mode "+readModeText(p.ReadMode)+".")...)
-	if text := computedText(p); text != "" {
-		s.lines = append(s.lines, l.wrap("  ", text)...)
+	s := Section{ID: Open, Title: "WHAT COULD NOT BE KNOWN", Columns: []Column{{Name: "what"}, {Name: "why"}}}
+	s.Lead = []string{words.Joined(" ", "Read mode "+readModeText(p.ReadMode)+".", computedText(p))}
+	for _, q := range openQuestions(p) {
+		s.Rows = append(s.Rows, Row{Mark: "?", Tone: Caution, Cells: []string{q.What, q.Why}})
 	}
-	questions := openQuestions(p)
-	if len(questions) == 0 {
-		s.lines = append(s.lines, "  Everything that this mode can ask was asked and answered.")
-	}
-	for _, q := range questions {
-		s.lines = append(s.lines, l.wrap("  ? "+line(q.What)+"  ", line(q.Why))...)
+	if len(s.Rows) == 0 {
+		s.Lead = append(s.Lead, "Everything that this mode can ask was asked and answered.")
 	}
 	return s
 }

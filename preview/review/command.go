@@ -1,6 +1,7 @@
-package report
+package review
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,6 +26,11 @@ func Command(p *preview.Plan) string {
 		return savingCommand(p, asked, approval[1]) + " &&\n" + commandline.Join(slices.Concat(applyWords(p), approval, applyingFlags(p))...)
 	}
 	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
+}
+
+// CommandOfFile returns the command that applies the plan from its file.
+func CommandOfFile(p *preview.Plan) string {
+	return commandline.Operator(command(p), planFlag, cmp.Or(p.SavedAs, "PLANFILE"), "--yes")
 }
 
 // ResumeCommand returns the command that resumes the interrupted run of a plan: from its
@@ -150,7 +156,7 @@ func commandWords(p *preview.Plan) (asked, approval []string) {
 		return setCommand(p)
 	}
 	if needsFile(p) {
-		return applyWords(p), []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
+		return applyWords(p), []string{planFlag, cmp.Or(p.SavedAs, "PLANFILE"), "--yes"}
 	}
 	words := append([]string{"kubectl", "operator", command(p)}, operands(p)...)
 	words = append(words, "--namespace", p.Release.Namespace)
@@ -197,10 +203,20 @@ func RoleCommand(p *preview.Plan) string { return formCommand(p, InstallerRole) 
 // by reads alone. The command changes nothing in the cluster.
 func ReviewerCommand(p *preview.Plan) string { return formCommand(p, ReviewerRole) }
 
+// The forms that print roles.
+const (
+	InstallerRole = "installer-role"
+	ReviewerRole  = "reviewer-role"
+)
+
+func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
+	return slices.DeleteFunc(slices.Clone(p.Findings), func(f preview.Finding) bool { return f.Severity != s })
+}
+
 func formCommand(p *preview.Plan, form string) string {
 	words := []string{"kubectl", "operator"}
 	if needsFile(p) {
-		return showCommand(orDefault(p.SavedAs, "PLANFILE"), p, "-o", form)
+		return showCommand(cmp.Or(p.SavedAs, "PLANFILE"), p, "-o", form)
 	}
 	made := command(p)
 	if needsReference(p) {
@@ -434,40 +450,36 @@ func withFlag(flags []string, name, value string) []string {
 	return append(flags, name, value)
 }
 
-func installSection(p *preview.Plan, l layout) section {
-	s := section{title: "APPLY THIS PLAN"}
+// applySection returns the command that applies the plan with remarks about it, or why there
+// is none.
+func applySection(p *preview.Plan) Section {
+	s := Section{ID: Apply, Title: "APPLY THIS PLAN", Tail: installNotes(p)}
 	switch {
 	case p.AppliedBy != nil:
-		s = section{title: "APPLIED BY " + strings.ToUpper(p.AppliedBy.Name())}
-		if own := ownCommand(p); own != "" {
-			s.lines = append(s.lines, "  "+own)
-		}
+		s.Title, s.Command = "APPLIED BY "+strings.ToUpper(p.AppliedBy.Name()), ownCommand(p)
+		s.Rows = []Row{{Cells: []string{takeOverText, takeOver(p)}}}
+		s.Columns = []Column{{Name: "for"}, {Name: "command", Use: Below, Whole: true}}
 	case p.Summary.Blocked > 0, len(verdict.For(p).Obstacles) > 0:
-		s = section{title: "NOT INSTALLABLE"}
+		s.Title = "NOT INSTALLABLE"
 	case nothingToDo(p):
-		s = section{title: "NOTHING TO DO"}
+		s.Title = "NOTHING TO DO"
 	default:
-		for _, command := range strings.Split(Command(p), "\n") {
-			s.lines = append(s.lines, "  "+command) // not wrapped: it is copied as a whole
-		}
-	}
-	for _, note := range installNotes(p) {
-		s.lines = append(s.lines, l.wrap("  ", note)...)
-	}
-	if p.AppliedBy != nil {
-		s.lines = append(s.lines, "  "+takeOverText, "  "+takeOver(p))
+		s.Command = Command(p)
 	}
 	return s
 }
 
-func nothingToDo(p *preview.Plan) bool {
-	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Changes() && !p.SetChanges()
+// ApplyCommand returns the command that applies the plan; empty if nothing changes, something
+// blocks it, or another tool applies it.
+func ApplyCommand(p *preview.Plan) string {
+	if p.AppliedBy != nil {
+		return ""
+	}
+	return applySection(p).Command
 }
 
-// hasCommand reports whether the plan can be applied by a command of this program: it
-// changes something and nothing blocks it.
-func hasCommand(p *preview.Plan) bool {
-	return p.AppliedBy == nil && p.Summary.Blocked == 0 && !nothingToDo(p) && len(verdict.For(p).Obstacles) == 0
+func nothingToDo(p *preview.Plan) bool {
+	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Changes() && !p.SetChanges()
 }
 
 // installNotes returns remarks about the command that applies the plan, or why there is

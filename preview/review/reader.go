@@ -1,4 +1,4 @@
-package report
+package review
 
 import (
 	"fmt"
@@ -10,37 +10,38 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
 
-// explainText stands below findings, before the command that shows the page of a rule.
-const explainText = "What a rule looks at, and when it is less severe: "
+// ExplainCommand returns the command that shows the page of a rule.
+func ExplainCommand(rule string) string { return commandline.Operator("explain", rule) }
 
-// explainCommand returns the command that shows the page of a rule.
-func explainCommand(rule string) string { return commandline.Operator("explain", rule) }
-
-// reader looks up, for findings of a plan, the file that their object came from and how
+// Reader looks up, for findings of a plan, the file that their object came from and how
 // to reduce them.
-type reader struct {
+type Reader struct {
 	plan    *preview.Plan
 	objects map[string]*preview.Object
-	book    pages.Index
+	// Book has the pages of the rules.
+	Book pages.Index
 }
 
-func newReader(p *preview.Plan) *reader {
-	r := &reader{plan: p, objects: make(map[string]*preview.Object, len(p.Objects)), book: pages.New()}
+func NewReader(p *preview.Plan) *Reader {
+	r := &Reader{plan: p, objects: make(map[string]*preview.Object, len(p.Objects)), Book: pages.New()}
 	for i := range p.Objects {
 		r.objects[p.Objects[i].ID] = &p.Objects[i]
 	}
 	return r
 }
 
-// reduce returns how to make a finding less severe, with commands about the release of the
+// Object returns an object of the plan; nil if there is none.
+func (r *Reader) Object(id string) *preview.Object { return r.objects[id] }
+
+// Reduce returns how to make a finding less severe, with commands about the release of the
 // plan; empty if there is no way.
-func (r *reader) reduce(f preview.Finding) string {
-	return commandline.OfPlan(r.plan, r.book.Reduce(f))
+func (r *Reader) Reduce(f preview.Finding) string {
+	return commandline.OfPlan(r.plan, r.Book.Reduce(f))
 }
 
-// origin returns the file and line that a finding's evidence came from, or its object
+// Origin returns the file and line that a finding's evidence came from, or its object
 // where only that is known; nil if it did not come from a file of the content.
-func (r *reader) origin(f preview.Finding) *preview.Origin {
+func (r *Reader) Origin(f preview.Finding) *preview.Origin {
 	o := r.objects[f.Object]
 	if o == nil || o.Origin.File == "" {
 		return nil
@@ -49,10 +50,10 @@ func (r *reader) origin(f preview.Finding) *preview.Origin {
 	return &origin
 }
 
-// where returns the file and line of origin, as text; empty if
+// where returns the file and line of [Reader.Origin], as text; empty if
 // they are not known.
-func (r *reader) where(f preview.Finding) string {
-	o := r.origin(f)
+func (r *Reader) where(f preview.Finding) string {
+	o := r.Origin(f)
 	if o == nil {
 		return ""
 	}
@@ -61,7 +62,7 @@ func (r *reader) where(f preview.Finding) string {
 
 // places returns the different files that the objects of findings come from, the most
 // frequent first.
-func (r *reader) places(findings []*preview.Finding) []string {
+func (r *Reader) places(findings []*preview.Finding) []string {
 	var out []string
 	times := map[string]int{}
 	for _, f := range findings {
@@ -83,11 +84,11 @@ const namedRules = 3
 
 // reductions returns the different ways to reduce findings, each after the names of the
 // rules that it is for. Findings of severity info are left out.
-func (r *reader) reductions(findings []*preview.Finding) []string {
+func (r *Reader) reductions(findings []*preview.Finding) []string {
 	var ways []string
 	rules := map[string][]string{}
 	for _, f := range findings {
-		way := r.reduce(*f)
+		way := r.Reduce(*f)
 		if way == "" || f.Severity == preview.Info || slices.Contains(rules[way], f.Rule) {
 			continue
 		}

@@ -1,4 +1,5 @@
-package report
+// Package reviewtest has plans of every kind for tests of what is shown of a plan.
+package reviewtest
 
 import (
 	"strings"
@@ -12,9 +13,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-func digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
+// Digest returns a digest of one repeated character.
+func Digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
 
-func body(t *testing.T, text string) map[string]any {
+func body(t testing.TB, text string) map[string]any {
 	t.Helper()
 	docs, err := preview.Decode([]byte(text))
 	if err != nil || len(docs) != 1 {
@@ -23,18 +25,18 @@ func body(t *testing.T, text string) map[string]any {
 	return docs[0].(map[string]any)
 }
 
-// object makes one object of a plan from its two bodies.
-func object(t *testing.T, action preview.Action, live, sealed string) preview.Object {
+// Object makes one object of a plan from its two bodies.
+func Object(t testing.TB, action preview.Action, live, sealed string) preview.Object {
 	t.Helper()
 	o := preview.Object{Package: "mongodb", Action: action, Origin: preview.Origin{File: "manifests/all.yaml", Document: 3, Line: 22}}
 	if live != "" {
 		o.LiveBody = body(t, live)
-		o.Live = preview.Live{UID: "0d1f", Fingerprint: digest("f")}
+		o.Live = preview.Live{UID: "0d1f", Fingerprint: Digest("f")}
 	}
 	of := o.LiveBody
 	if sealed != "" {
 		o.Planned = body(t, sealed)
-		o.Digest, of = digest("d"), o.Planned
+		o.Digest, of = Digest("d"), o.Planned
 	}
 	ref := preview.RefOf(of)
 	o.ID, o.APIVersion, o.Kind, o.Namespace, o.Name = ref.ID(), ref.APIVersion, ref.Kind, ref.Namespace, ref.Name
@@ -45,14 +47,16 @@ func object(t *testing.T, action preview.Action, live, sealed string) preview.Ob
 	return o
 }
 
-func finding(severity preview.Severity, rule, object, title, why, evidence string) preview.Finding {
+// Finding returns a finding with its claim and pieces.
+func Finding(severity preview.Severity, rule, object, title, why, evidence string) preview.Finding {
 	return findingtest.Worded(preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: severity, Ref: "RBAC-10", Title: title, Why: why,
 		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
 	})
 }
 
-func base(action string) *preview.Plan {
+// Base returns a plan without objects for a request.
+func Base(action string) *preview.Plan {
 	return &preview.Plan{
 		Tool:     preview.Tool{Version: "v0.1.0"},
 		Request:  preview.Request{Reference: "mongodb", Version: ">=1.8", Channel: "stable", Action: action},
@@ -64,10 +68,10 @@ func base(action string) *preview.Plan {
 			User: "jane@example.com", Context: "prod-eu-1",
 		},
 		Packages: []preview.Package{{
-			Name: "mongodb", Version: "1.10.0", Bundle: "mongodb-kubernetes.v1.10.0", Format: "registry+v1", ContentDigest: digest("c"),
+			Name: "mongodb", Version: "1.10.0", Bundle: "mongodb-kubernetes.v1.10.0", Format: "registry+v1", ContentDigest: Digest("c"),
 			Parameters:   preview.Parameters{InstallMode: "AllNamespaces", Certs: "cert-manager"},
-			Sources:      []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/mongodb", Digest: digest("a")}},
-			Via:          []preview.ResolutionStep{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Digest: digest("b"), Channel: "stable"}},
+			Sources:      []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/mongodb", Digest: Digest("a")}},
+			Via:          []preview.ResolutionStep{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Digest: Digest("b"), Channel: "stable"}},
 			Verification: preview.Verification{Status: "unverified"},
 		}},
 		Objects: []preview.Object{},
@@ -85,7 +89,8 @@ const (
 	secretV2 = `{apiVersion: v1, kind: Secret, metadata: {name: db, namespace: databases}, data: {password: bjN3, same: YQ==, fresh: YQ==}}`
 )
 
-func sa(change string, scope string, verbs, groups, resources, rules []string) preview.Grant {
+// Grant returns a grant of the account databases/operator.
+func Grant(change string, scope string, verbs, groups, resources, rules []string) preview.Grant {
 	g := preview.Grant{
 		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "databases", Name: "operator"}, Scope: scope,
 		APIGroups: groups, Resources: resources, Verbs: verbs, Change: change, Rules: rules,
@@ -97,17 +102,18 @@ func sa(change string, scope string, verbs, groups, resources, rules []string) p
 	return g
 }
 
-func freshInstall(t *testing.T) *preview.Plan {
-	p := base(preview.RequestInstall)
+// FreshInstall returns the plan of a first install.
+func FreshInstall(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestInstall)
 	p.Objects = []preview.Object{
-		object(t, preview.ActionCreate, "", roleText), object(t, preview.ActionCreate, "", saText),
-		object(t, preview.ActionCreate, "", deployV2), object(t, preview.ActionCreate, "", secretV2),
+		Object(t, preview.ActionCreate, "", roleText), Object(t, preview.ActionCreate, "", saText),
+		Object(t, preview.ActionCreate, "", deployV2), Object(t, preview.ActionCreate, "", secretV2),
 	}
 	p.Stages = preview.BuildStages(p.Objects, "")
 	p.Access.Grants = []preview.Grant{
-		sa("new", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{"rbac-secrets-read"}),
-		sa("new", "cluster", []string{"create", "delete", "get", "list", "patch", "update", "watch"}, []string{"mongodb.com"}, []string{"mongodb", "mongodb/finalizers", "mongodb/status", "mongodbusers"}, nil),
-		sa("new", "namespace", []string{"get", "update"}, []string{"coordination.k8s.io"}, []string{"leases"}, nil),
+		Grant("new", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{rules.RBACSecretsRead.Name}),
+		Grant("new", "cluster", []string{"create", "delete", "get", "list", "patch", "update", "watch"}, []string{"mongodb.com"}, []string{"mongodb", "mongodb/finalizers", "mongodb/status", "mongodbusers"}, nil),
+		Grant("new", "namespace", []string{"get", "update"}, []string{"coordination.k8s.io"}, []string{"leases"}, nil),
 	}
 	p.Access.Grants[2].ResourceNames = []string{"mongodb-leader"}
 	p.Access.Installer.Missing = []preview.MissingRight{{Verb: "create", Resource: "clusterroles.rbac.authorization.k8s.io", Why: "stage roles would be refused"}}
@@ -117,77 +123,77 @@ func freshInstall(t *testing.T) *preview.Plan {
 	}}
 	p.Cloud.Declared = []preview.CloudDeclaration{{Provider: "aws", Origin: "annotation features.operators.openshift.io/token-auth-aws"}}
 	p.Images = []preview.Image{
-		{Reference: "registry.example.com/mongodb:1.10", Digest: digest("1"), UsedBy: []string{"apps/Deployment/databases/operator"}},
-		{Reference: "registry.example.com/agent@" + digest("2"), Digest: digest("2"), Pinned: true},
+		{Reference: "registry.example.com/mongodb:1.10", Digest: Digest("1"), UsedBy: []string{"apps/Deployment/databases/operator"}},
+		{Reference: "registry.example.com/agent@" + Digest("2"), Digest: Digest("2"), Pinned: true},
 	}
 	p.Findings = []preview.Finding{
-		finding(preview.Critical, "rbac-secrets-read", "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator",
-			"ServiceAccount databases/operator can read every Secret", "Secrets hold the credentials of everything in the cluster. Whoever runs as this account has all of them.",
+		Finding(preview.Critical, rules.RBACSecretsRead.Name, "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator",
+			"ServiceAccount databases/operator can read every Secret", "Secrets hold the credentials of everything in the cluster. A process that runs as this account has all of them.",
 			"get list watch secrets in every namespace"),
-		finding(preview.Warning, "image-by-tag", "apps/Deployment/databases/operator", "1 image by tag, not by digest", "The tag can move after this review.", "registry.example.com/mongodb:1.10"),
-		finding(preview.Info, "crd-new", "apiextensions.k8s.io/CustomResourceDefinition/-/mongodb.mongodb.com", "1 new API: mongodb.mongodb.com", "", ""),
+		Finding(preview.Warning, rules.ImageByTag.Name, "apps/Deployment/databases/operator", "1 image by tag, not by digest", "The tag can move after this review.", "registry.example.com/mongodb:1.10"),
+		Finding(preview.Info, "crd-new", "apiextensions.k8s.io/CustomResourceDefinition/-/mongodb.mongodb.com", "1 new API: mongodb.mongodb.com", "", ""),
 	}
 	return p
 }
 
-func upgrade(t *testing.T) *preview.Plan {
-	p := base(preview.RequestUpgrade)
-	p.Base = preview.Base{Revision: 3, Digest: digest("9")}
+func upgrade(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestUpgrade)
+	p.Base = preview.Base{Revision: 3, Digest: Digest("9")}
 	p.Packages[0].Verification = preview.Verification{Status: "verified", Identity: "release@example.com, as https://accounts.example.com vouches"}
-	p.Packages[0].Via[0].Verification = &preview.Verification{Status: "verified", Identity: "key " + digest("c")}
-	p.Packages[0].Referrers = []preview.Referrer{{Digest: digest("d")}, {ArtifactType: "application/spdx+json", Digest: digest("7")}}
+	p.Packages[0].Via[0].Verification = &preview.Verification{Status: "verified", Identity: "key " + Digest("c")}
+	p.Packages[0].Referrers = []preview.Referrer{{Digest: Digest("d")}, {ArtifactType: "application/spdx+json", Digest: Digest("7")}}
 	p.Options.Conflicts = "take"
 	p.Objects = []preview.Object{
-		object(t, preview.ActionUnchanged, saText, saText), object(t, preview.ActionUpdate, deployV1, deployV2),
-		object(t, preview.ActionUpdate, configV1, configV2), object(t, preview.ActionUpdate, secretV1, secretV2),
-		object(t, preview.ActionDelete, roleText, ""),
+		Object(t, preview.ActionUnchanged, saText, saText), Object(t, preview.ActionUpdate, deployV1, deployV2),
+		Object(t, preview.ActionUpdate, configV1, configV2), Object(t, preview.ActionUpdate, secretV1, secretV2),
+		Object(t, preview.ActionDelete, roleText, ""),
 	}
 	p.Objects[1].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
 	p.SetContested()
 	p.Stages = preview.BuildStages(p.Objects, "")
-	p.Packages[0].Parameters.Values = digest("e")
+	p.Packages[0].Parameters.Values = Digest("e")
 	p.Access.Grants = []preview.Grant{
-		sa("same", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{"rbac-secrets-read"}),
-		sa("widened", "cluster", []string{"create", "get", "patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
-		sa("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil),
-		sa("widened", "cluster", []string{"*"}, []string{""}, []string{"*"}, []string{"rbac-group-wildcard"}),
-		sa("same", "cluster", []string{"get"}, []string{""}, []string{"nodes"}, nil),
+		Grant("same", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{rules.RBACSecretsRead.Name}),
+		Grant("widened", "cluster", []string{"create", "get", "patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
+		Grant("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil),
+		Grant("widened", "cluster", []string{"*"}, []string{""}, []string{"*"}, []string{rules.RBACGroupWildcard.Name}),
+		Grant("same", "cluster", []string{"get"}, []string{""}, []string{"nodes"}, nil),
 	}
 	p.Access.Gained = []preview.Grant{
-		sa("new", "cluster", []string{"patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
-		sa("new", "cluster", []string{"*"}, []string{""}, []string{"*"}, nil),
+		Grant("new", "cluster", []string{"patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
+		Grant("new", "cluster", []string{"*"}, []string{""}, []string{"*"}, nil),
 	}
-	p.Access.Lost = []preview.Grant{sa("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil)}
+	p.Access.Lost = []preview.Grant{Grant("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil)}
 	p.Access.Grants[4].Held, p.Access.Grants[4].Via = true, []string{"ClusterRole/theirs", "ClusterRoleBinding/theirs"}
 	p.Access.Wildcards = access.Expand(p.Access.Grants, access.BuiltInServed(), nil)
 	p.Access.Wildcards.Against, p.Access.Wildcards.Unanswered = preview.AgainstCluster, []string{"metrics.k8s.io/v1beta1"}
 	p.Findings = []preview.Finding{
-		finding(preview.Warning, "rbac-secrets-read", "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator", "ServiceAccount databases/operator can read every Secret", "Accepted before.", "get list watch secrets"),
+		Finding(preview.Warning, rules.RBACSecretsRead.Name, "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator", "ServiceAccount databases/operator can read every Secret", "Accepted before.", "get list watch secrets"),
 	}
 	p.Findings[0].AcceptedIn = 3
 	return p
 }
 
-func unknowns(t *testing.T) *preview.Plan {
-	p := base(preview.RequestInstall)
+func unknowns(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestInstall)
 	p.Release.Name = "second"
 	webhook := `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: mongodb}}`
 	foreign := `{apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: databases}}`
-	p.Objects = []preview.Object{object(t, preview.ActionUnknown, "", webhook), object(t, preview.ActionCreate, "", foreign)}
+	p.Objects = []preview.Object{Object(t, preview.ActionUnknown, "", webhook), Object(t, preview.ActionCreate, "", foreign)}
 	id := p.Objects[0].ID
 	p.Unknowns = []preview.Unknown{{Object: id, Why: "forbidden"}}
-	p.Findings = []preview.Finding{finding(preview.NotKnown, "unknown", id, "live state of ValidatingWebhookConfiguration mongodb", "It could exist already; then this is not what would happen.", "forbidden")}
+	p.Findings = []preview.Finding{Finding(preview.NotKnown, "unknown", id, "live state of ValidatingWebhookConfiguration mongodb", "It could exist already; then this is not what would happen.", "forbidden")}
 	return p
 }
 
-// evil is text that no part of a report may pass on as it is.
-const evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(1)</script> **b** [l](http://evil) ![i](http://evil) @everyone `` ` | $(reboot) '; reboot; ' # \n\n</details>\n```\n# heading"
+// Evil is text that no part of a report may pass on as it is.
+const Evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(1)</script> **b** [l](http://evil) ![i](http://evil) @everyone `` ` | $(reboot) '; reboot; ' # \n\n</details>\n```\n# heading"
 
-func hostile(_ *testing.T) *preview.Plan { return hostilePlan(evil) }
+func hostile(_ testing.TB) *preview.Plan { return HostilePlan(Evil) }
 
 // hostilePlan holds a text wherever a plan holds text from outside.
-func hostilePlan(evil string) *preview.Plan {
-	p := base(preview.RequestInstall)
+func HostilePlan(evil string) *preview.Plan {
+	p := Base(preview.RequestInstall)
 	p.Request = preview.Request{Reference: evil, Version: evil, Channel: evil, Action: "install"}
 	p.Release = preview.Release{Name: evil, Namespace: evil}
 	p.Target = preview.Target{Identity: evil, Server: evil, Version: evil, User: evil, Context: evil}
@@ -199,7 +205,7 @@ func hostilePlan(evil string) *preview.Plan {
 		Kind: "catalog", Reference: evil, Digest: evil, Channel: evil,
 		Verification: &preview.Verification{Status: evil, Identity: evil},
 	}}
-	for range maxBeside + 2 {
+	for range 20 + 2 {
 		pkg.Referrers = append(pkg.Referrers, preview.Referrer{ArtifactType: evil, Digest: evil})
 	}
 	pkg.Verification = preview.Verification{Status: evil, Identity: evil}
@@ -246,15 +252,13 @@ func hostilePlan(evil string) *preview.Plan {
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown, preview.Info} {
 		p.Findings = append(p.Findings, findingtest.Worded(preview.Finding{ID: evil, Rule: evil, Severity: s, Ref: evil, Title: evil, Why: evil, Object: evil, Evidence: evil, Fingerprint: evil}))
 	}
-	p.Findings = append(p.Findings, hostileFindings(evil)...)
+	p.Findings = append(p.Findings, HostileFindings(evil)...)
 	p.Unknowns = []preview.Unknown{{Object: evil, Why: evil}}
 	return p
 }
 
-// hostileFindings are of rules that quote a bundle at length: field names and
-// values of schemas, names and addresses of webhooks, statements of cloud
-// policies. Each has a page of its own, and what a policy says of it.
-func hostileFindings(evil string) []preview.Finding {
+// HostileFindings returns findings of every severity made of a text.
+func HostileFindings(evil string) []preview.Finding {
 	judged := &preview.PolicyDecision{By: preview.JudgedBySeverity, Was: preview.Critical, Owner: evil, Reason: evil, Expires: evil}
 	issue := schema.Issue{Version: evil, Path: "spec." + evil, What: "enum", Before: evil, After: evil}
 	var dropped schema.Group
@@ -264,11 +268,11 @@ func hostileFindings(evil string) []preview.Finding {
 		{rules.CRDEnumNarrowed.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, issue.String() + "; " + issue.String()},
 		{rules.CRDStoredObjectsLoseFields.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, strings.Join(dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2}), "; ")},
 		{rules.CRDKept.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, "serves " + evil},
-		{"webhook-without-ca", "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/" + evil, "webhook " + evil + ": calls https://" + evil},
+		{rules.WebhookWithoutCA.Name, "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/" + evil, "webhook " + evil + ": calls https://" + evil},
 		{"cloud-wildcard", "cloudcredential.openshift.io/CredentialsRequest/" + evil + "/" + evil, "aws Allow " + evil + " on " + evil + " if " + evil},
 	} {
 		for _, severity := range []preview.Severity{preview.Critical, preview.Info} {
-			f := finding(severity, rule.name, rule.object, "CustomResourceDefinition "+evil+" changes", evil, rule.evidence)
+			f := Finding(severity, rule.name, rule.object, "CustomResourceDefinition "+evil+" changes", evil, rule.evidence)
 			f.Counted, f.AlsoIn, f.Judged = evil, evil, judged
 			out = append(out, f)
 		}
@@ -277,8 +281,8 @@ func hostileFindings(evil string) []preview.Finding {
 }
 
 // severalPackages is a plan of two packages, of which one requires the other.
-func severalPackages(t *testing.T) *preview.Plan {
-	p := freshInstall(t)
+func severalPackages(t testing.TB) *preview.Plan {
+	p := FreshInstall(t)
 	p.Packages[0].Dependencies = []preview.Dependency{
 		{Constraint: "package cert-manager >=1.18", By: "cert-manager 1.18.2", Detail: "in this plan"},
 		{Constraint: "api monitoring.coreos.com/v1/ServiceMonitor", By: "the cluster"},
@@ -287,75 +291,75 @@ func severalPackages(t *testing.T) *preview.Plan {
 	p.Packages[0].Via[0].Why = "the highest version of channel stable"
 	p.Packages[0].Via[0].Rejected = []preview.RejectedCandidate{{Catalog: "registry.example.com/old:latest", Version: "1.9.0", Why: "its catalog has a lower priority"}}
 	p.Packages = append(p.Packages, preview.Package{
-		Name: "cert-manager", Version: "1.18.2", Bundle: "cert-manager.v1.18.2", Format: "registry+v1", ContentDigest: digest("e"),
-		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/cert-manager", Digest: digest("f")}},
+		Name: "cert-manager", Version: "1.18.2", Bundle: "cert-manager.v1.18.2", Format: "registry+v1", ContentDigest: Digest("e"),
+		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/cert-manager", Digest: Digest("f")}},
 	})
 	p.Objects[1].Package = "cert-manager"
 	return p
 }
 
-func offline(t *testing.T) *preview.Plan {
-	p := base(preview.RequestInstall)
+func offline(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestInstall)
 	p.Request = preview.Request{Reference: "./bundle dir", Action: "install"}
 	p.Packages[0].Via = nil
-	p.Packages[0].Sources = []preview.Source{{Kind: "directory", Reference: "./bundle dir", Digest: digest("a")}}
+	p.Packages[0].Sources = []preview.Source{{Kind: "directory", Reference: "./bundle dir", Digest: Digest("a")}}
 	p.ReadMode, p.Target = preview.ReadOffline, preview.Target{}
-	p.Objects = []preview.Object{object(t, preview.ActionCreate, "", saText)}
+	p.Objects = []preview.Object{Object(t, preview.ActionCreate, "", saText)}
 	return p
 }
 
-func blocked(t *testing.T) *preview.Plan {
-	p := base(preview.RequestUpgrade)
+func blocked(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestUpgrade)
 	p.Base.Revision = 1
-	p.Objects = []preview.Object{object(t, preview.ActionBlocked, saText, saText)}
+	p.Objects = []preview.Object{Object(t, preview.ActionBlocked, saText, saText)}
 	return p
 }
 
 // adoption takes an object over from OLM v0.
-func adoption(t *testing.T) *preview.Plan {
-	p := base(preview.RequestInstall)
-	adopted := object(t, preview.ActionAdopt, saText, saText)
+func adoption(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestInstall)
+	adopted := Object(t, preview.ActionAdopt, saText, saText)
 	adopted.Adoption = &preview.Adoption{
 		OwnerReferences: []string{"ClusterServiceVersion/op.v1"}, Marks: []string{"olm.owner", "olm.owner.namespace"}, Managers: []string{"olm"},
 	}
-	former := object(t, preview.ActionDelete, "{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: op.v1, namespace: mongodb}}", "")
+	former := Object(t, preview.ActionDelete, "{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: op.v1, namespace: mongodb}}", "")
 	former.Adoption = &preview.Adoption{Releases: []string{adopted.ID}}
 	p.Objects = []preview.Object{adopted, former}
 	return p
 }
 
-func nothing(t *testing.T) *preview.Plan {
-	p := base(preview.RequestUpgrade)
+func nothing(t testing.TB) *preview.Plan {
+	p := Base(preview.RequestUpgrade)
 	p.Base.Revision = 1
-	p.Objects = []preview.Object{object(t, preview.ActionUnchanged, saText, saText)}
+	p.Objects = []preview.Object{Object(t, preview.ActionUnchanged, saText, saText)}
 	return p
 }
 
-// pluginSet changes every kind of file of a set, and what its host is told.
-func pluginSet(t *testing.T) *preview.Plan {
+// pluginSet changes every kind of file of a set, and the settings of its host.
+func pluginSet(t testing.TB) *preview.Plan {
 	t.Helper()
-	sum := func(c string) string { return strings.TrimPrefix(digest(c), "sha256:") }
+	sum := func(c string) string { return strings.TrimPrefix(Digest(c), "sha256:") }
 	p := &preview.Plan{
 		Request: preview.Request{Action: preview.RequestInstall, File: "plugins.yaml"}, Release: preview.Release{Name: "optimus"},
 		ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(), Platform: "linux/amd64",
 		Generation: &preview.Generation{From: 3, To: 4}, Location: &preview.Location{Path: "/srv/optimus/.plugins", Host: "0123456789abcdef"},
 		Packages: []preview.Package{{
-			Name: "optimus", Version: "1.2.0", Bundle: "optimus", Format: "plugins/optimus", ContentDigest: digest("1"),
+			Name: "optimus", Version: "1.2.0", Bundle: "optimus", Format: "plugins/optimus", ContentDigest: Digest("1"),
 			Executors: []preview.Executor{{Image: "docker.io/org/neo:2", By: "file/optimus-plugin-neo.yaml"}},
 			Sources: []preview.Source{
-				{Kind: "image", Reference: "oci://registry.example.com/neo:2", Digest: digest("2"), Verification: &preview.Verification{Status: "verified", Identity: "release@example.com"}},
-				{Kind: "archive", Reference: "https://example.com/trinity.tgz", Digest: digest("3"), Verification: &preview.Verification{Status: "unverified"}},
+				{Kind: "image", Reference: "oci://registry.example.com/neo:2", Digest: Digest("2"), Verification: &preview.Verification{Status: "verified", Identity: "release@example.com"}},
+				{Kind: "archive", Reference: "https://example.com/trinity.tgz", Digest: Digest("3"), Verification: &preview.Verification{Status: "unverified"}},
 			},
 			Verification: preview.Verification{Status: "unverified"},
 		}},
-		Images: []preview.Image{{Reference: "docker.io/org/neo:2", Digest: digest("4"), UsedBy: []string{"file/optimus-plugin-neo.yaml"}}},
+		Images: []preview.Image{{Reference: "docker.io/org/neo:2", Digest: Digest("4"), UsedBy: []string{"file/optimus-plugin-neo.yaml"}}},
 		ConfigChanges: []preview.Change{
 			{Path: ".plugins.neo.executorImage", Op: "change", From: "docker.io/org/neo:1", To: "docker.io/org/neo:2"},
 			{Path: ".plugins.neo.password", Op: "add", To: preview.Masked},
 		},
 		Platforms: []preview.PlatformContent{
-			{Platform: "linux/amd64", ContentDigest: digest("5")},
-			{Platform: "linux/arm64", ContentDigest: digest("6"), Files: []preview.PlatformFile{{Path: "trinity", Mode: "0755", Size: 4096, SHA256: sum("7"), Origin: "https://example.com/trinity-arm64.tgz trinity", Contents: "ELF linux/arm64; go1.26.0"}}},
+			{Platform: "linux/amd64", ContentDigest: Digest("5")},
+			{Platform: "linux/arm64", ContentDigest: Digest("6"), Files: []preview.PlatformFile{{Path: "trinity", Mode: "0755", Size: 4096, SHA256: sum("7"), Origin: "https://example.com/trinity-arm64.tgz trinity", Contents: "ELF linux/arm64; go1.26.0"}}},
 		},
 	}
 	p.Files = []preview.File{
@@ -375,10 +379,11 @@ func pluginSet(t *testing.T) *preview.Plan {
 	return p
 }
 
-func plans(t *testing.T) map[string]*preview.Plan {
+// Plans returns plans of every kind, by name.
+func Plans(t testing.TB) map[string]*preview.Plan {
 	t.Helper()
 	all := map[string]*preview.Plan{
-		"fresh-install": freshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
+		"fresh-install": FreshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
 		"offline": offline(t), "blocked": blocked(t), "several-packages": severalPackages(t), "nothing-to-do": nothing(t), "adoption": adoption(t), "empty": {},
 		"plugin-set": pluginSet(t),
 	}

@@ -1,6 +1,7 @@
-package report
+package review
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ func setCommand(p *preview.Plan) (words, approval []string) {
 	words = []string{"kubectl", "operator", "plugin"}
 	installs := p.Request.Action != preview.RequestRollback && p.Request.Action != preview.RequestClean
 	if installs {
-		words = append(words, preview.RequestInstall, "-c", orDefault(p.Request.File, "CONFIG"))
+		words = append(words, preview.RequestInstall, "-c", cmp.Or(p.Request.File, "CONFIG"))
 		if strings.Contains(p.Request.File, "://") { // that of a server
 			words = append(words, "--mode", "client")
 		}
@@ -30,7 +31,7 @@ func setCommand(p *preview.Plan) (words, approval []string) {
 		if installs {
 			words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 		}
-		return words, []string{planFlag, orDefault(p.SavedAs, "PLANFILE"), "--yes"}
+		return words, []string{planFlag, cmp.Or(p.SavedAs, "PLANFILE"), "--yes"}
 	}
 	switch p.Request.Action {
 	case preview.RequestRollback:

@@ -1,4 +1,4 @@
-package report
+package review
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // AppliedBy says which tool applies the plan and what it applied before; empty if this
@@ -15,7 +16,7 @@ func AppliedBy(p *preview.Plan) string {
 	if a == nil {
 		return ""
 	}
-	who, known := joinTexts(" ", a.Name(), a.Controller), ""
+	who, known := words.Joined(" ", a.Name(), a.Controller), ""
 	switch {
 	case a.Revision > 0 || hasApplied(p):
 		who += ", which installed it"
@@ -26,9 +27,9 @@ func AppliedBy(p *preview.Plan) string {
 		known = preview.IDPlace(a.Object)
 	}
 	if a.Revision > 0 {
-		known = joinTexts(", ", known, fmt.Sprintf("revision %d", a.Revision))
+		known = words.Joined(", ", known, fmt.Sprintf("revision %d", a.Revision))
 	}
-	return joinTexts(": ", who, joinTexts(", ", known, a.State))
+	return words.Joined(": ", who, words.Joined(", ", known, a.State))
 }
 
 // hasApplied reports whether a live object is of the tool that applies the plan.
@@ -43,15 +44,11 @@ func hasApplied(p *preview.Plan) bool {
 
 // applierSection says how the tool that applies the plan writes, and what it does not do or
 // does besides.
-func applierSection(p *preview.Plan, l layout) section {
+func applierSection(p *preview.Plan) Section {
 	if p.AppliedBy == nil {
-		return section{}
+		return Section{}
 	}
-	s := section{title: "HOW " + strings.ToUpper(p.AppliedBy.Name()) + " APPLIES IT"}
-	for _, text := range applierTexts(p) {
-		s.lines = append(s.lines, l.wrap("  ", line(text))...)
-	}
-	return s
+	return Section{ID: Applier, Title: "HOW " + strings.ToUpper(p.AppliedBy.Name()) + " APPLIES IT", Lead: applierTexts(p)}
 }
 
 // applierTexts returns a sentence for the tool's way of writing, and one for each of its
@@ -107,13 +104,13 @@ func limitText(limit preview.ApplierLimit) string {
 	if limit.Object != "" {
 		text += ": " + preview.IDPlace(limit.Object)
 	}
-	return joinTexts("  ", text, limit.Detail)
+	return words.Joined("  ", text, limit.Detail)
 }
 
 // appliedNotes says how a plan of another tool gets applied.
 func appliedNotes(p *preview.Plan) []string {
 	a := p.AppliedBy
-	how := "By " + joinTexts(" ", a.Name(), a.Controller)
+	how := "By " + words.Joined(" ", a.Name(), a.Controller)
 	switch {
 	case nothingToDo(p):
 		how = "The cluster is as " + a.Name() + " would leave it"
