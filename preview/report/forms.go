@@ -41,9 +41,9 @@ type Form struct {
 // completion, help and the table of the manual are made from them.
 func Forms() []Form {
 	return []Form{
-		{Name: Text, For: "a terminal", Progress: true, Human: true, Between: "\n", write: addressed(writeText)},
-		{Name: Markdown, For: "a change review; under 60 kB, most important first, and it says what is cut", Human: true, Between: "\n", write: addressed(writeMarkdown)},
-		{Name: HTML, For: "a browser: one file with search, that loads nothing", Between: "\n", write: addressed(writeHTML)},
+		{Name: Text, For: "a terminal", Progress: true, Human: true, Between: "\n", write: writeText},
+		{Name: Markdown, For: "a change review; under 60 kB, most important first, and it says what is cut", Human: true, Between: "\n", write: writeMarkdown},
+		{Name: HTML, For: "a browser: one file with search, that loads nothing", Between: "\n", write: writeHTML},
 		{Name: SARIF, For: "code scanning, SARIF 2.1.0: a result for each finding, at the file it comes from", Between: "\n", write: writeSARIF},
 		{Name: JSON, For: programs, Progress: true, Open: "[\n", Between: ",\n", Close: "]\n", write: writeJSON},
 		{Name: YAML, For: programs, Between: "---\n", write: writeYAML},

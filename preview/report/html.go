@@ -40,7 +40,6 @@ type page struct {
 	Objects               []pageObject
 	Rules                 []pageRule
 	ApplySection          review.Section
-	ObjectNote            string
 }
 
 type (
@@ -91,16 +90,13 @@ func pageOf(p *preview.Plan) page {
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 	}
 	out.ApplySection = *out.Section(review.Apply)
-	if s := out.Section(review.Objects); s != nil {
-		out.ObjectNote = s.Note
-	}
 	for _, form := range review.Severities() {
 		if found := out.Of(form.Severity); len(found) > 0 {
 			out.Groups = append(out.Groups, pageGroup{heading(review.Section{Title: form.Title}), severityClass(form.Severity), found})
 		}
 	}
 	out.Sections = slices.DeleteFunc(out.Sections, func(s review.Section) bool {
-		return s.ID == review.Permissions || s.ID == review.Accept || s.ID == review.Apply || s.ID == review.Objects
+		return s.ID == review.Permissions || s.ID == review.Accept || s.ID == review.Apply
 	})
 	// How much each account may do stands before what was found.
 	slices.SortStableFunc(out.Sections, func(a, b review.Section) int {
@@ -122,12 +118,16 @@ type pageCell struct {
 	Below      []string
 }
 
-// pageCells returns the cells of a row, with its symbol in the first of them, and what
+// pageCells returns the cells of a row, with its symbol in the first that is no heading, and what
 // stands below the row in the last.
 func pageCells(s review.Section, row review.Row) []pageCell {
 	var out []pageCell
+	at := 0 // the first cell that is no heading
 	for i, text := range row.Cells {
 		column := s.Columns[i]
+		if column.Use == review.Heading {
+			at++
+		}
 		switch last := len(out) - 1; {
 		case column.Use != review.Below:
 			out = append(out, pageCell{Name: column.Name, Text: line(text)})
@@ -138,8 +138,8 @@ func pageCells(s review.Section, row review.Row) []pageCell {
 	if len(row.Names) > 0 {
 		out = append(out, pageCell{Text: line(strings.Join(row.Names, "  "))})
 	}
-	if row.Mark != "" && len(out) > 0 {
-		out[0].Text = strings.TrimSpace(line(row.Mark) + " " + out[0].Text)
+	if row.Mark != "" && at < len(out) {
+		out[at].Text = strings.TrimSpace(line(row.Mark) + " " + out[at].Text)
 	}
 	return out
 }

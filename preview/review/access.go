@@ -51,16 +51,16 @@ func countChanges(changes []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// grantColumns are the columns of a grant, in every form.
-func grantColumns() []Column {
+// GrantColumns are the columns of a grant, in every form.
+func GrantColumns() []Column {
 	return []Column{
 		{Name: "who", Use: Heading}, {Name: "where", Use: Heading}, {Name: "through", Use: Heading, Mark: "through"},
 		{Name: "change"}, {Name: "may"}, {Name: "on"}, {Name: "means", Use: Below, Mark: "*"}, {Name: "rules", Use: Below, Mark: "!"},
 	}
 }
 
-// grantRow returns a grant as a row of [grantColumns].
-func grantRow(p *preview.Plan, g preview.Grant) Row {
+// GrantRow returns a grant as a row of [GrantColumns].
+func GrantRow(p *preview.Plan, g preview.Grant) Row {
 	row, means, change := Row{Mark: changeMark(g.Change)}, "", g.Change
 	if g.Held {
 		change = held
@@ -83,10 +83,10 @@ func accessSection(p *preview.Plan) Section {
 	if len(p.Access.Grants) == 0 {
 		return Section{}
 	}
-	s := Section{ID: Access, Title: "ACCESS", Columns: grantColumns()}
+	s := Section{ID: Access, Title: "ACCESS", Columns: GrantColumns()}
 	var changes []string
 	for _, g := range p.Access.Grants {
-		row := grantRow(p, g)
+		row := GrantRow(p, g)
 		s.Rows, changes = append(s.Rows, row), append(changes, row.Cells[3])
 	}
 	slices.SortStableFunc(s.Rows, func(a, b Row) int {
@@ -128,8 +128,8 @@ func permissionSection(p *preview.Plan) Section {
 	return s
 }
 
-// missingSection returns the rights that the user lacks to apply the plan.
-func missingSection(p *preview.Plan) Section {
+// MissingSection returns the rights that the user lacks to apply the plan.
+func MissingSection(p *preview.Plan) Section {
 	s := Section{ID: Missing, Columns: []Column{{Name: "right"}, {Name: "why"}}}
 	for _, m := range p.Access.Installer.Missing {
 		s.Title = "YOU LACK"
@@ -139,9 +139,9 @@ func missingSection(p *preview.Plan) Section {
 	return s
 }
 
-// cloudSection returns the access to clouds that the plan asks for, or that none was found
+// CloudSection returns the access to clouds that the plan asks for, or that none was found
 // and where it was looked for.
-func cloudSection(p *preview.Plan) Section {
+func CloudSection(p *preview.Plan) Section {
 	s := Section{ID: Cloud, Title: "CLOUD", Columns: []Column{
 		{Name: "change"}, {Name: "permission"}, {Name: "if", Use: Below, Mark: "if"}, {Name: "origin", Use: Below}, {Name: "rules", Use: Below, Mark: "!"},
 	}}
@@ -187,7 +187,7 @@ func cloudSection(p *preview.Plan) Section {
 // CloudTexts returns the access to clouds in one line each, or that none was found and where
 // it was looked for.
 func CloudTexts(p *preview.Plan) []string {
-	s := cloudSection(p)
+	s := CloudSection(p)
 	out := s.Texts()
 	for _, looked := range s.Lead {
 		out = append(out, "none found. "+looked)

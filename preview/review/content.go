@@ -10,22 +10,24 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // imageSection returns each image, whether it is pinned, and the platforms it runs on.
 func imageSection(p *preview.Plan) Section {
-	s := Section{ID: Images, Columns: []Column{{Name: "named"}, {Name: "image", Whole: true}, {Name: "at review", Use: Below, Mark: "at review"}, {Name: "platforms", Use: Below}}}
-	platforms := risk.PinnedPlatforms(p)
+	s := Section{ID: Images, Columns: []Column{{Name: "named"}, {Name: "image", Whole: true}, {Name: "at review", Use: Below, Mark: "at review"},
+		{Name: "moved", Use: Below, Mark: "!"}, {Name: "platforms", Use: Below}, {Name: "used by", Use: Below, Mark: "used by"}}}
+	platforms, moved := risk.PinnedPlatforms(p), movedTags(p)
 	pinned := 0
 	for _, image := range p.Images {
-		row := Row{Mark: "!", Tone: Caution, Cells: []string{"by tag", image.Reference, image.Digest, ""}}
+		row := Row{Mark: "!", Tone: Caution, Cells: []string{"by tag", image.Reference, image.Digest, strings.Join(moved[image.Reference], "; "), "", usedBy(image.UsedBy)}}
 		if image.Pinned {
-			row = Row{Cells: []string{"by digest", image.Reference, "", ""}}
+			row.Mark, row.Tone, row.Cells[0], row.Cells[2] = "", Plain, "by digest", ""
 			pinned++
 		}
 		if len(platforms) > 0 {
-			row.Cells[3] = platformText(platforms[image.Reference])
+			row.Cells[4] = platformText(platforms[image.Reference])
 		}
 		s.Title, s.Rows = "IMAGES", append(s.Rows, row)
 	}
@@ -34,6 +36,35 @@ func imageSection(p *preview.Plan) Section {
 		s.Note += ", " + platformText(nil)
 	}
 	return s
+}
+
+// maxUsers is the most objects that are named as users of an image (4).
+const maxUsers = 4
+
+// usedBy names the objects that use an image, and counts those after [maxUsers].
+func usedBy(ids []string) string {
+	names := labels(ids)
+	if more := len(names) - maxUsers; more > 1 {
+		names = append(names[:maxUsers:maxUsers], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// movedTags returns what is known of tags that were moved to other digests since the
+// installed revision, by image.
+func movedTags(p *preview.Plan) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range p.Findings {
+		if f.Rule != rules.ImageMoved.Name {
+			continue
+		}
+		for _, piece := range f.Pieces {
+			if piece.Item != nil {
+				out[piece.Item.Name] = append(out[piece.Item.Name], words.PieceOf(piece))
+			}
+		}
+	}
+	return out
 }
 
 // platformText returns the platforms of an image as text, or that they were not read.

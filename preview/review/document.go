@@ -36,6 +36,7 @@ type ID string
 
 // The sections. The set is closed.
 const (
+	Head        ID = "head"
 	Obstacles   ID = "obstacles"
 	Options     ID = "options"
 	Changes     ID = "changes"
@@ -140,11 +141,18 @@ func Of(p *preview.Plan) *Document {
 	}
 	d.Top = filled(obstacleSection(p), optionSection(p), changeSection(p), lessSection(p))
 	d.Findings = findings(p)
-	d.Sections = filled(openSection(p), applierSection(p), accountSection(p), permissionSection(p), accessSection(p), missingSection(p), cloudSection(p),
+	d.Sections = filled(openSection(p), applierSection(p), accountSection(p), permissionSection(p), accessSection(p), MissingSection(p), CloudSection(p),
 		imageSection(p), configSection(p), fileSection(p), platformSection(p), objectSection(p), stepSection(p))
 	d.Sections = append(d.Sections, packageSections(p)...)
 	d.Sections = append(d.Sections, filled(detailSection(p), acceptSection(d.Findings), applySection(p))...)
 	return d
+}
+
+// Origin returns what a plan was made from: what identifies it, its packages, images and
+// steps.
+func Origin(p *preview.Plan) []Section {
+	release := facts(Head, "RELEASE", head(p), true)
+	return slices.Concat(filled(release, detailSection(p)), packageSections(p), filled(imageSection(p), stepSection(p)))
 }
 
 // filled returns the sections that say something.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
@@ -43,22 +44,18 @@ const ExplainText = "What a rule looks at, and when it is less severe: "
 // findings returns the groups of findings of a plan, the most severe first.
 func findings(p *preview.Plan) []Finding {
 	r := NewReader(p)
-	obstructed := map[string]bool{}
-	for _, o := range verdict.For(p).Obstacles {
-		obstructed[o.Object] = true
-	}
 	var out []Finding
 	for _, g := range verdict.Groups(p.Findings, p.Access.Accounts) {
-		out = append(out, r.group(g, obstructed))
+		out = append(out, r.Group(g))
 	}
 	return out
 }
 
-// group returns a group of findings; a group of one is that finding.
-func (r *Reader) group(g verdict.Group, obstructed map[string]bool) Finding {
+// Group returns a group of findings; a group of one is that finding.
+func (r *Reader) Group(g verdict.Group) Finding {
 	entries := g.Entries()
 	if len(g.Findings) == 1 {
-		f := r.entry(entries[0], obstructed)
+		f := r.entry(entries[0])
 		f.Label, f.Title = g.Label(), g.First().Title
 		return f
 	}
@@ -67,7 +64,7 @@ func (r *Reader) group(g verdict.Group, obstructed map[string]bool) Finding {
 		out.From = places[0]
 	}
 	for _, e := range entries {
-		f := r.entry(e, obstructed)
+		f := r.entry(e)
 		if f.From == out.From {
 			f.From = ""
 		}
@@ -77,10 +74,10 @@ func (r *Reader) group(g verdict.Group, obstructed map[string]bool) Finding {
 }
 
 // entry returns findings that are alike.
-func (r *Reader) entry(e verdict.Entry, obstructed map[string]bool) Finding {
+func (r *Reader) entry(e verdict.Entry) Finding {
 	f := e.First()
 	out := Finding{
-		Severity: f.Severity, Title: e.Title, Why: f.Why, Evidence: e.Evidence, From: strings.Join(r.places(e.Findings), ", "),
+		Severity: f.Severity, Title: e.Title, Why: commandline.Addressed(f.Why, r.cluster), Evidence: r.addressed(e.Evidence), From: strings.Join(r.places(e.Findings), ", "),
 		Rule: f.Rule, Ref: f.Ref, Judged: judged(*f),
 	}
 	if way := r.Reduce(*f); way != "" {
@@ -89,10 +86,23 @@ func (r *Reader) entry(e verdict.Entry, obstructed map[string]bool) Finding {
 	for _, one := range e.Findings {
 		out.Objects = append(out.Objects, one.Object)
 		// What cannot be applied whatever is accepted is an obstacle, and is not offered.
-		open := one.Severity == preview.NotKnown && !obstructed[one.Object]
+		open := one.Severity == preview.NotKnown && !r.obstructed[one.Object]
 		if (one.Severity == preview.Critical || open) && one.Rule != rules.NotAppliable.Name {
 			out.Accept = append(out.Accept, one.ID+"="+one.Fingerprint)
 		}
+	}
+	return out
+}
+
+// addressed returns evidence with the commands in it addressed to the cluster of the plan. The
+// findings themselves know no cluster: their evidence is the same for all who review it.
+func (r *Reader) addressed(pieces []preview.Piece) []preview.Piece {
+	if len(r.cluster) == 0 {
+		return pieces
+	}
+	out := slices.Clone(pieces)
+	for i := range out {
+		out[i].Text = commandline.Addressed(out[i].Text, r.cluster)
 	}
 	return out
 }

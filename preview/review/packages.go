@@ -55,7 +55,7 @@ func PackageSection(p *preview.Plan, pkg *preview.Package) Section {
 	s.parameters(pkg.Parameters)
 	s.fact(Plain, "sandbox", pkg.Isolation)
 	for _, note := range pkg.Notes {
-		s.fact(Caution, "note", words.Joined(" ", note.Text, words.Prefixed("(", note.Rule)+")"))
+		s.fact(Caution, "note", words.Joined(" ", note.Text, words.Enclosed(note.Rule)))
 	}
 	for i, d := range pkg.Dependencies {
 		if s.enough(i, len(pkg.Dependencies)) {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
 // ExplainCommand returns the command that shows the page of a rule.
@@ -18,14 +19,23 @@ func ExplainCommand(rule string) string { return commandline.Operator("explain",
 type Reader struct {
 	plan    *preview.Plan
 	objects map[string]*preview.Object
+	// obstructed are the objects that prevent the plan from being applied.
+	obstructed map[string]bool
+	// cluster are the flags that address commands to the cluster of the plan.
+	cluster []string
 	// Book has the pages of the rules.
 	Book pages.Index
 }
 
+// NewReader returns the reader of a plan.
 func NewReader(p *preview.Plan) *Reader {
-	r := &Reader{plan: p, objects: make(map[string]*preview.Object, len(p.Objects)), Book: pages.New()}
+	r := &Reader{plan: p, objects: make(map[string]*preview.Object, len(p.Objects)), obstructed: map[string]bool{}, Book: pages.New()}
+	r.cluster = commandline.Flags(p.Request.Flags, commandline.Connection)
 	for i := range p.Objects {
 		r.objects[p.Objects[i].ID] = &p.Objects[i]
+	}
+	for _, o := range verdict.For(p).Obstacles {
+		r.obstructed[o.Object] = true
 	}
 	return r
 }

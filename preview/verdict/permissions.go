@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // permissions returns a highlight for the rights that each account gains or loses with the
@@ -75,7 +76,7 @@ func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntr
 	index, severityOf := map[string]int{}, permissionRanks(p)
 	var entries []permissionEntry
 	for _, g := range grants {
-		key := strings.Join([]string{subject(g.Subject), g.Scope, g.Namespace, strings.Join(g.Verbs, ",")}, "|")
+		key := strings.Join([]string{words.Subject(g.Subject), g.Scope, g.Namespace, strings.Join(g.Verbs, ",")}, "|")
 		at, seen := index[key]
 		if !seen {
 			at = len(entries)
@@ -86,7 +87,7 @@ func permissionEntries(p *preview.Plan, grants []preview.Grant) []permissionEntr
 		entries[at].severity = min(entries[at].severity, severityOf(g))
 	}
 	slices.SortStableFunc(entries, func(a, b permissionEntry) int {
-		return cmp.Or(cmp.Compare(a.severity, b.severity), preview.FalseFirst(!a.wildcard(), !b.wildcard()), strings.Compare(subject(a.grants[0].Subject), subject(b.grants[0].Subject)))
+		return cmp.Or(cmp.Compare(a.severity, b.severity), preview.FalseFirst(!a.wildcard(), !b.wildcard()), strings.Compare(words.Subject(a.grants[0].Subject), words.Subject(b.grants[0].Subject)))
 	})
 	return entries
 }
@@ -148,38 +149,7 @@ func (e permissionEntry) permission(gained bool) Permission {
 	first := e.grants[0]
 	targets := make([]string, 0, len(e.grants))
 	for _, g := range e.grants {
-		targets = append(targets, target(g))
+		targets = append(targets, words.Target(g))
 	}
-	extent := "cluster-wide"
-	if first.Scope != preview.ScopeCluster {
-		extent = "in namespace " + first.Namespace
-	}
-	return Permission{gained, subject(first.Subject), all(first.Verbs, "all verbs"), strings.Join(targets, "; "), extent}
-}
-
-// target returns the resources of a grant in words, with API groups and names.
-func target(g preview.Grant) string {
-	text := all(slices.Concat(g.Resources, g.NonResourceURLs), "all resources")
-	if groups := slices.DeleteFunc(slices.Clone(g.APIGroups), func(group string) bool { return group == "" }); len(groups) > 0 {
-		text += " in " + all(groups, "all API groups")
-	}
-	if len(g.ResourceNames) > 0 {
-		text += " named " + strings.Join(g.ResourceNames, ", ")
-	}
-	return text
-}
-
-func subject(s preview.Subject) string {
-	if s.Namespace != "" {
-		return s.Kind + " " + s.Namespace + "/" + s.Name
-	}
-	return s.Kind + " " + s.Name
-}
-
-// all returns words separated by commas, or the text wildcard if "*" is among them.
-func all(words []string, wildcard string) string {
-	if slices.Contains(words, "*") {
-		return wildcard
-	}
-	return strings.Join(words, ", ")
+	return Permission{gained, words.Subject(first.Subject), words.Listed(first.Verbs, "all verbs"), strings.Join(targets, "; "), words.Extent(first.Scope, first.Namespace)}
 }

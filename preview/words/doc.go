@@ -22,3 +22,11 @@ func Prefixed(prefix, text string) string {
 	}
 	return prefix + text
 }
+
+// Enclosed returns a text in parentheses; empty without one.
+func Enclosed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "(" + text + ")"
+}

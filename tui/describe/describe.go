@@ -6,7 +6,6 @@ package describe
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -376,85 +375,6 @@ func Setter(s diff.Setter) string {
 	}
 	day, _, _ := strings.Cut(s.Time, "T")
 	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
-}
-
-// Options lists the options of a plan that decide how it is applied, such as
-// the one about conflicts.
-func Options(o preview.Options) string {
-	parts := []string{"conflicts " + o.Conflicts}
-	for _, id := range slices.Sorted(maps.Keys(o.ConflictsOf)) {
-		parts = append(parts, "conflicts of "+frame.ObjectName(id)+" "+o.ConflictsOf[id])
-	}
-	parts = append(parts, "on failure "+o.OnFailure)
-	for _, choice := range []struct {
-		on   bool
-		text string
-	}{
-		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
-		{o.IncludeCRDs, "deletes CRDs and all their custom resources"},
-		{o.IncludeNamespaces, "deletes namespaces and all they hold"},
-	} {
-		if choice.on {
-			parts = append(parts, choice.text)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// maxUsers is how many objects are named beside an image.
-const maxUsers = 4
-
-// UsedBy names the objects that use an image, up to [maxUsers], and counts the others.
-func UsedBy(ids []string) string {
-	var names []string
-	for i, id := range ids {
-		if i == maxUsers && len(ids) > maxUsers+1 {
-			names = append(names, fmt.Sprintf("%d more", len(ids)-i))
-			break
-		}
-		names = append(names, frame.ShortKind(frame.ObjectName(id)))
-	}
-	return strings.Join(names, ", ")
-}
-
-// Base names the installed revision that a plan is based on.
-func Base(p *preview.Plan) string {
-	if p.Base.Revision == 0 {
-		return "not installed yet"
-	}
-	return fmt.Sprintf("revision %d  %s", p.Base.Revision, p.Base.Digest)
-}
-
-// ImagePin says whether an image is named by digest or by tag.
-func ImagePin(image preview.Image) string {
-	if image.Pinned {
-		return "by digest"
-	}
-	return "by tag"
-}
-
-// Signature returns how a package's signature was verified, and who signed. It is empty
-// for a plan loaded from a file, because nothing vouches for what the file says of it.
-func Signature(v preview.Verification) string {
-	if v.Identity == "" {
-		return v.Status
-	}
-	return v.Status + "  by " + v.Identity
-}
-
-// Referrer says in words what an artifact is, such as an SBOM, by its media type.
-func Referrer(mediaType string) string {
-	for _, known := range []struct{ part, word string }{
-		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},
-	} {
-		if strings.Contains(mediaType, known.part) {
-			return known.word + ", " + mediaType
-		}
-	}
-	if mediaType == "" {
-		return "of no type"
-	}
-	return mediaType
 }
 
 // HoldsData reports whether objects of a kind hold data that is lost when they

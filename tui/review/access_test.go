@@ -71,7 +71,7 @@ func TestCloudRowsShowChangeAndCertainty(t *testing.T) {
 		m, c := reviewOf(t, p, size[0], size[1])
 		tuitest.Drive(m, c, "3")
 		screen := strings.Join(tuitest.ScreenOf(m), "\n")
-		for _, want := range []string{"+ new declared", "+ widened example", "- narrowed declared", "- removed declared", "gcp  requested (inferred)"} {
+		for _, want := range []string{"+ new ", "~ widened ", "~ narrowed ", "- removed ", "declared by", "example, in", "? inferred"} {
 			if !strings.Contains(screen, want) {
 				t.Errorf("%v: no %q in\n%s", size, want, screen)
 			}

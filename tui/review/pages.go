@@ -71,7 +71,7 @@ func obstaclePage(width int, p *preview.Plan) *frame.Page {
 
 // openRule shows the page of a finding's rule over the screen.
 func (m *review) openRule(rule string) {
-	page, ok := m.RulePages()[rule]
+	page, ok := m.Reader().Book[rule]
 	if !ok {
 		m.notice = "there is no page for the rule " + rule
 		return

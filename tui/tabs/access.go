@@ -1,7 +1,6 @@
 package tabs
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -50,7 +50,6 @@ func (m *View) showsGrant(change string, rules []string) bool {
 const (
 	grantPrefix   = "grant/" // and the position of a row
 	cloudPrefix   = "cloud/"
-	declPrefix    = "declared/"
 	cloudNone     = "cloud-none"
 	ReachPrefix   = "reach/"
 	missingPrefix = "missing/"
@@ -153,94 +152,89 @@ func (m *AccessTab) escalationRows() []Row {
 
 // cloudRows lists the permissions in clouds, then the other signs of cloud access.
 func (m *AccessTab) cloudRows() []Row {
+	cloud := review.CloudSection(m.Plan)
 	var rows []Row
-	for i, c := range m.Plan.Cloud.Permissions {
-		if m.showsGrant(c.Change, c.Rules) {
-			rows = append(rows, m.cloudRow(i, c))
+	for i := range cloud.Rows {
+		role := theme.Caution
+		if c := m.cloudPermission(cloud, i); c != nil {
+			if !m.showsGrant(c.Change, c.Rules) {
+				continue
+			}
+			if !m.index.isRisky(c.Rules) {
+				role = theme.Plain
+			}
 		}
+		rows = append(rows, cloudRow(cloud, i, role))
 	}
-	declared := m.Plan.Cloud.Declared
-	for i, d := range declared {
-		text := declarationText(d)
-		rows = append(rows, Row{ID: declPrefix + strconv.Itoa(i), Text: text, Copy: text, Explain: "cloud access is requested; the required permissions are not declared",
-			Line: func(width int) widget.Line { return declarationLine(declared, i, width) }})
-	}
-	if looked := review.CloudLookedAt(m.Plan); looked != "" {
-		text := "none found in " + preview.Plural(len(m.Plan.Objects), "object")
+	if len(cloud.Lead) > 0 {
+		text, looked := "none found in "+preview.Plural(len(m.Plan.Objects), "object"), strings.Join(cloud.Lead, " ")
 		rows = append(rows, Row{ID: cloudNone, Text: text, Copy: looked, Explain: looked, Line: func(int) widget.Line { return frame.Plain(text) }})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return append([]Row{textRow(widget.Blank()), sectionRow("CLOUD")}, rows...)
+	return append([]Row{textRow(widget.Blank()), sectionRow(cloud.Title)}, rows...)
 }
 
-func declarationText(d preview.CloudDeclaration) string {
-	return d.Provider + "  requested (" + certainty(d.Certainty) + "); permissions not declared  " + d.Origin
-}
-
-// certainty says how sure cloud access is. Plans of older versions do not say it.
-func certainty(c string) string { return cmp.Or(c, preview.CloudDeclared) }
-
-// declarationLine returns a row for the i-th sign of cloud access. If the sign is
-// that a role writes something, the role is cut, and what it writes is shown whole.
-func declarationLine(declared []preview.CloudDeclaration, i, width int) widget.Line {
-	text := declarationText(declared[i])
-	who, writes, isRole := strings.Cut(text, " writes ")
-	if room := width - len(" writes ") - nameWidth(writes); isRole && nameWidth(text) > width && room > minWho {
-		at := strings.LastIndex(who, ": ") + 1
-		return widget.Line{widget.Apart(theme.Caution, who, widget.Differences{at}, room), widget.Text(theme.Caution, " writes "+writes)}
+// cloudPermission returns the permission of row i; nil if the row is about a policy that was
+// attached, or about access of which the permissions are not stated.
+func (m *AccessTab) cloudPermission(cloud review.Section, i int) *preview.CloudPermission {
+	permissions := m.Plan.Cloud.Permissions
+	n := i - (len(cloud.Rows) - len(permissions) - len(m.Plan.Cloud.Declared))
+	if n < 0 || n >= len(permissions) {
+		return nil
 	}
-	at := widget.DifferencesAmong(len(declared), i, func(i int) string { return declarationText(declared[i]) })
-	return widget.Line{widget.Apart(theme.Caution, text, at, min(width, nameWidth(text)))}
+	return &permissions[n]
 }
 
-// cloudRow returns a row for one permission in a cloud: provider, actions,
-// resources, and where the content states it.
-func (m *AccessTab) cloudRow(i int, c preview.CloudPermission) Row {
-	role := theme.Plain
-	if m.index.isRisky(c.Rules) {
-		role = theme.Caution
-	}
-	actions := strings.Join(slices.Concat(c.Actions, c.Roles), " ")
-	who := c.Provider + " " + strings.ToLower(c.Effect)
-	on, change := strings.Join(c.Resources, ", "), m.index.changeMark(c.Change, c.Rules)+" "+certainty(c.Certainty)
-	text := strings.Join([]string{who, actions, on, c.Origin, change}, " ")
+// cloudRow returns a row for access to a cloud: how it changes, what it is, and where the
+// content states it.
+func cloudRow(cloud review.Section, i int, role theme.Role) Row {
+	row := cloud.Rows[i]
+	change, what, origin := words.Joined(" ", row.Mark, row.Cells[0]), row.Cells[1], row.Cells[cloudOrigin]
+	text := words.Joined("  ", change, what, origin)
 	return Row{
-		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text,
-		Explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
+		ID: cloudPrefix + strconv.Itoa(i), Copy: text, Text: text, Explain: what,
 		Line: func(width int) widget.Line {
-			// How sure it is stands behind the change, and is as wide as the rest allows.
-			w := accessColumns{scope: nameWidth(who), verbs: nameWidth(actions), from: nameWidth(c.Origin)}.fit(width - max(0, nameWidth(change)-changeWidth))
-			line := widget.Line{
-				widget.Cell(theme.Plain, who, w.scope), widget.Apart(role, actions, nil, w.verbs-1), frame.Plain(" ")[0],
-				widget.Apart(role, on, nil, w.resources-1), frame.Plain(" ")[0],
+			room := width - changeWidth
+			end := min(nameWidth(origin), max(room/2, room-nameWidth(what)-1))
+			at := widget.DifferencesAmong(len(cloud.Rows), i, func(i int) string { return cloud.Rows[i].Cells[1] })
+			from := widget.DifferencesAmong(len(cloud.Rows), i, func(i int) string { return cloud.Rows[i].Cells[cloudOrigin] })
+			return widget.Line{
+				widget.Cell(theme.Plain, change, changeWidth), widget.Apart(role, what, at, room-end-1), widget.Text(theme.Plain, " "),
+				widget.Apart(theme.Plain, origin, from, end),
 			}
-			if w.from > 0 {
-				line = append(line, widget.Tail(theme.Plain, c.Origin, w.from-1), frame.Plain(" ")[0])
-			}
-			return append(line, widget.Text(theme.Plain, change))
 		},
 	}
 }
 
+// cloudOrigin is the column that says where the content states access to a cloud.
+const cloudOrigin = 3
+
 // missingRows lists the rights that applying the plan needs and the user lacks.
 func (m *AccessTab) missingRows() []Row {
-	missing := m.Plan.Access.Installer.Missing
-	if len(missing) == 0 {
+	missing := review.MissingSection(m.Plan)
+	if len(missing.Rows) == 0 {
 		return nil
 	}
-	rows := []Row{textRow(widget.Blank()), sectionRow("YOU LACK")}
-	for i, r := range missing {
-		text := strings.Join(frame.NonEmpty(r.Verb, r.Resource), " ")
+	rows := []Row{textRow(widget.Blank()), sectionRow(missing.Title)}
+	for i, row := range missing.Rows {
+		text := strings.Join(row.Cells, "   ")
 		rows = append(rows, Row{
-			ID: missingPrefix + strconv.Itoa(i), Text: text + " " + r.Why, Copy: text, Explain: "you may not " + text + ": " + r.Why,
+			ID: missingPrefix + strconv.Itoa(i), Text: text, Copy: row.Cells[0], Explain: "you may not " + strings.Join(row.Cells, ": "),
 			Line: func(int) widget.Line {
-				return widget.Line{widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, text+"   "+r.Why)}
+				return widget.Line{widget.Text(theme.Fail, row.Mark+" "), widget.Text(theme.Plain, text)}
 			},
 		})
 	}
 	return rows
+}
+
+// cells appends the cells of a row of the review by the names of their columns.
+func cells(b *frame.Builder, columns []review.Column, row review.Row) {
+	for i, cell := range row.Cells {
+		b.Pair(columns[i].Name, cell)
+	}
 }
 
 // Doc returns the detail of a row: the grants, escalation path or cloud
@@ -253,20 +247,18 @@ func (m *AccessTab) Doc(id string, width int) Document {
 	if i, ok := rowIndex(id, ReachPrefix, len(m.Plan.Findings)); ok {
 		m.escalationDoc(b, &m.Plan.Findings[i])
 	}
-	if i, ok := rowIndex(id, cloudPrefix, len(m.Plan.Cloud.Permissions)); ok {
-		m.cloudDoc(b, m.Plan.Cloud.Permissions[i])
-	}
-	if i, ok := rowIndex(id, declPrefix, len(m.Plan.Cloud.Declared)); ok {
-		d := m.Plan.Cloud.Declared[i]
-		b.Heading("Cloud access is requested; the required permissions are not declared")
+	cloud := review.CloudSection(m.Plan)
+	if i, ok := rowIndex(id, cloudPrefix, len(cloud.Rows)); ok {
+		b.Heading("Access to a cloud")
 		b.Blank()
-		b.Pair("provider", d.Provider)
-		b.Pair("origin", d.Origin)
-		b.Pair("certainty", d.Certainty)
+		cells(b, cloud.Columns, cloud.Rows[i])
+		if c := m.cloudPermission(cloud, i); c != nil {
+			m.findingsOf(b, c.Origin)
+		}
 	}
 	if id == cloudNone {
 		b.Heading("No access to clouds was found")
-		b.Text(theme.Plain, "   ", review.CloudLookedAt(m.Plan))
+		b.Text(theme.Plain, "   ", strings.Join(cloud.Lead, " "))
 	}
 	if i, ok := rowIndex(id, missingPrefix, len(m.Plan.Access.Installer.Missing)); ok {
 		r := m.Plan.Access.Installer.Missing[i]
@@ -293,7 +285,7 @@ func (m *AccessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Heading(capitalize(m.explainGroup(group)))
 	for _, at := range group.Of {
 		b.Blank()
-		m.grantFacts(b, m.Plan.Access.Grants[at])
+		cells(b, review.GrantColumns(), review.GrantRow(m.Plan, m.Plan.Access.Grants[at]))
 	}
 	seen := map[string]bool{}
 	for _, at := range group.Of {
@@ -305,23 +297,6 @@ func (m *AccessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	}
 	b.Blank()
 	b.Text(theme.Plain, "   ", "e shows the role's exact YAML, d its difference to the cluster, c asks what the subject can do")
-}
-
-func (m *AccessTab) grantFacts(b *frame.Builder, g preview.Grant) {
-	b.Pair("subject", describe.SubjectName(g.Subject))
-	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
-	b.Pair("verbs", strings.Join(g.Verbs, ", "))
-	b.Pair("api groups", quoteAll(g.APIGroups))
-	b.Pair("resources", strings.Join(g.Resources, ", "))
-	b.Pair("only names", strings.Join(g.ResourceNames, ", "))
-	b.Pair("urls", strings.Join(g.NonResourceURLs, ", "))
-	if meaning := m.Plan.Access.Wildcards.Expansion(g); meaning != nil {
-		b.Pair("wildcard", access.WildcardText(meaning))
-		b.Pair("", access.DiscoveryText(m.Plan.Access.Wildcards))
-	}
-	b.Pair("change", describe.GrantChange(g))
-	b.Pair("through", strings.Join(g.Via, " "))
-	b.Pair("rules", strings.Join(g.Rules, ", "))
 }
 
 // rawRules appends the rules of a role, as the role states them, from which the
@@ -368,23 +343,7 @@ func (m *AccessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	}
 	b.Heading("Why it matters")
 	b.Text(theme.Plain, "   ", f.Why)
-	m.reduce(b, item{Findings: []*preview.Finding{f}})
-}
-
-func (m *AccessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
-	b.Heading(c.Effect + " in " + c.Provider)
-	b.Blank()
-	b.Pair("actions", strings.Join(c.Actions, ", "))
-	b.Pair("resources", strings.Join(c.Resources, ", "))
-	b.Pair("roles", strings.Join(c.Roles, ", "))
-	if len(c.Conditions) > 0 {
-		b.Pair("conditions", frame.ShortValue(c.Conditions))
-	}
-	b.Pair("change", c.Change)
-	b.Pair("origin", c.Origin)
-	b.Pair("certainty", c.Certainty)
-	b.Pair("rules", strings.Join(c.Rules, ", "))
-	m.findingsOf(b, c.Origin)
+	m.reduce(b, m.Reader().Group(item{Findings: []*preview.Finding{f}}))
 }
 
 func quoteAll(list []string) string {

@@ -190,22 +190,6 @@ func (m *filesTab) platformDoc(b *frame.Builder, platform string) Document {
 	return Document{Lines: b.Lines}
 }
 
-// setFacts appends the location of a plugin set, and the machine.
-func setFacts(f *propertyList, p *preview.Plan) {
-	f.heading("PLACE")
-	f.add("platform", p.Platform)
-	if p.Location != nil {
-		f.add("location", p.Location.Path)
-		f.add("host", p.Location.Host)
-	}
-	if p.Generation != nil {
-		f.add("generation", describe.Generation(p.Generation))
-	}
-	for _, other := range p.Platforms {
-		f.add("also for", strings.Join(frame.NonEmpty(other.Platform, other.ContentDigest), "  "))
-	}
-}
-
 // FileOf returns the file that a row is about, nil if it is about none.
 func (m *View) FileOf(r Row) *preview.File {
 	path, ok := strings.CutPrefix(r.ID, filePrefix)

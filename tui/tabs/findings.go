@@ -1,14 +1,13 @@
 package tabs
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/describe"
@@ -288,12 +287,13 @@ func (m *findingsTab) Doc(id string, width int) Document {
 		return Document{}
 	}
 	it := m.Checklist.Items[at]
+	of := m.Reader().Group(it)
 	b := &frame.Builder{Width: width}
-	m.findingHead(b, it)
+	m.findingHead(b, it, of)
 	d := Document{}
 	b.Heading("Evidence")
 	d.Evidence[0] = len(b.Lines)
-	end, cut := m.evidence(b, it)
+	end, cut := m.evidence(b, it, of)
 	d.Evidence[1] = end
 	f, one := it.First(), len(it.Findings) == 1
 	if one {
@@ -302,53 +302,55 @@ func (m *findingsTab) Doc(id string, width int) Document {
 	if o := m.Object(f.Object); o != nil && AboutConflicts(f) {
 		m.conflicts(b, o)
 	}
-	m.reasons(b, it)
+	reasons(b, of)
 	if one {
 		m.originLines(b, f)
 		m.liveLines(b, f)
 	} else {
 		m.allObjects(b, it)
 	}
-	m.reduce(b, it)
+	m.reduce(b, of)
 	if command := frame.UndoCommand(m.Plan); command != "" {
 		b.Heading("Rollback")
 		b.Text(theme.Plain, "   ", command)
 	}
-	m.furtherEvidence(b, it, cut)
+	for n, e := range entriesOf(of) {
+		if shown, ok := cut[n]; ok {
+			b.Heading("Further evidence: " + e.Title)
+			for _, piece := range e.Evidence[shown:] {
+				b.Text(theme.Plain, "   ", piece.Text)
+			}
+		}
+	}
 	d.Lines = b.Lines
 	return d
 }
 
-// furtherEvidence appends at the end of a page the evidence that did not fit at its
-// beginning.
-func (m *findingsTab) furtherEvidence(b *frame.Builder, it item, cut map[*preview.Finding]int) {
-	for _, e := range it.Entries() {
-		shown, ok := cut[e.First()]
-		if !ok {
-			continue
-		}
-		b.Heading("Further evidence: " + e.Title)
-		for _, piece := range e.Evidence[shown:] {
-			b.Text(theme.Plain, "   ", piece.Text)
-		}
+// entriesOf returns the findings of a group, or a finding that is in none.
+func entriesOf(f review.Finding) []review.Finding {
+	if len(f.Findings) > 0 {
+		return f.Findings
 	}
+	return []review.Finding{f}
 }
 
 // findingHead appends label, severity and rule of an item, what it is about,
 // and who accepted it before.
-func (m *findingsTab) findingHead(b *frame.Builder, it item) {
+func (m *findingsTab) findingHead(b *frame.Builder, it item, of review.Finding) {
 	f := it.First()
 	sign, role := frame.SeveritySign(f.Severity, false)
 	b.Add(widget.Line{
 		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.Label()),
-		widget.Text(role, "  "+string(f.Severity)), widget.Text(theme.Plain, "   rule "+f.Rule+refOf(f)),
+		widget.Text(role, "  "+string(f.Severity)), widget.Text(theme.Plain, "   rule "+words.Joined(" ", f.Rule, words.Enclosed(f.Ref))),
 	})
 	if len(it.Findings) == 1 {
 		b.Text(theme.Strong, " ", f.Title)
 		b.Add(m.objectLine(f.Object, b.Width))
 	} else {
 		b.Text(theme.Strong, " ", it.Title())
-		m.accountLines(b, it)
+		for _, fact := range of.Account {
+			b.Text(theme.Plain, " ", fact.Name+" "+fact.Value)
+		}
 	}
 	if f.AcceptedIn > 0 {
 		b.Text(theme.Plain, " ", "accepted earlier"+m.acceptance(f.AcceptedIn)+"; the evidence is the same")
@@ -356,15 +358,8 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	if at := m.Checklist.Find(it.Label()); at >= 0 && m.Checklist.Before[at] && !m.Checklist.IsReviewed(at) {
 		b.Text(theme.Plain, " ", "reviewed in an earlier session; an approval needs it to be reviewed in this one")
 	}
-	if f.AlsoIn != "" {
-		b.Text(theme.Plain, " ", "version "+f.AlsoIn+" has it too")
-	}
-	if j := f.Judged; j != nil && j.By != preview.JudgedByRule {
-		text := fmt.Sprintf("by the policy: was %s; %s", j.Was, strings.Join(frame.NonEmpty(j.Reason, j.Owner), ", "))
-		if j.Expires != "" {
-			text += ", until " + j.Expires
-		}
-		b.Text(theme.Plain, " ", text)
+	for _, fact := range of.Judged {
+		b.Text(theme.Plain, " ", fact.Name+" "+fact.Value)
 	}
 }
 
@@ -388,76 +383,44 @@ func (m *View) acceptance(revision int) string {
 	return text
 }
 
-func refOf(f *preview.Finding) string {
-	if f.Ref == "" {
-		return ""
-	}
-	return " (" + f.Ref + ")"
-}
-
-// accountLines appends what runs as the account that an item is about, and by
-// which steps the account gets its power.
-func (m *findingsTab) accountLines(b *frame.Builder, it item) {
-	if it.Account == nil {
-		return
-	}
-	var workloads []string
-	for _, id := range it.Account.Workloads {
-		workloads = append(workloads, frame.ObjectName(id))
-	}
-	if len(workloads) > 0 {
-		b.Text(theme.Plain, " ", "used by "+strings.Join(workloads, ", "))
-	}
-	if verdict.ExtentText(*it.Account) != "" && len(it.Account.Steps) > 0 {
-		b.Text(theme.Plain, " ", words.Steps(it.Account.Steps))
-	}
-}
-
-// reasons appends why each rule of an item matters, each reason once.
-func (m *findingsTab) reasons(b *frame.Builder, it item) {
+// reasons appends why each finding of a group matters, each reason once.
+func reasons(b *frame.Builder, of review.Finding) {
 	b.Heading("Why it matters")
 	said := map[string]bool{}
-	for _, f := range it.Findings {
+	for _, f := range entriesOf(of) {
 		if !said[f.Why] {
 			said[f.Why] = true
-			b.Text(theme.Plain, "   ", m.addressed(f.Why))
+			b.Text(theme.Plain, "   ", f.Why)
 		}
 	}
-}
-
-// addressed returns a text of a finding, which knows no cluster, with the kubectl commands
-// in it for that of the plan.
-func (m *findingsTab) addressed(text string) string {
-	return commandline.Addressed(text, commandline.Flags(m.Plan.Request.Flags, commandline.Connection))
 }
 
 // evidence appends the evidence of each finding of an item. Of critical
 // findings and unreadable objects it shows all, and they count as reviewed only
 // when every line was on the screen. It returns the line at which the evidence
 // to be seen ends, which is that of the most severe finding, and for findings with more
-// evidence how many pieces are shown.
-func (m *findingsTab) evidence(b *frame.Builder, it item) (end int, cut map[*preview.Finding]int) {
-	cut = map[*preview.Finding]int{}
-	for _, e := range it.Entries() {
-		f := e.First()
+// evidence, by their position, how many pieces are shown.
+func (m *findingsTab) evidence(b *frame.Builder, it item, of review.Finding) (end int, cut map[int]int) {
+	cut = map[int]int{}
+	for n, f := range entriesOf(of) {
 		switch sign, role := frame.SeveritySign(f.Severity, false); {
 		case isFold(it):
-			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
+			b.Text(theme.Strong, "   ", frame.ObjectName(f.Objects[0]))
 		case len(it.Findings) > 1:
-			b.Text(role, "   ", strings.TrimSpace(sign)+" "+e.Title+"  ("+f.Rule+")")
+			b.Text(role, "   ", strings.TrimSpace(sign)+" "+f.Title+"  ("+f.Rule+")")
 		}
-		start, whole := len(b.Lines), f.Severity == preview.Critical || f.Severity == preview.NotKnown
-		pieces := e.Evidence
+		start, whole := len(b.Lines), f.Severity.Gates()
+		pieces := f.Evidence
 		if len(pieces) == 0 {
-			pieces = []preview.Piece{{Text: f.Title}}
+			pieces = []preview.Piece{{Text: it.First().Title}}
 		}
 		for i, piece := range pieces {
 			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
 				b.Text(theme.Caution, "   ", words.EvidenceRest(pieces[i:], "at the end of this page"))
-				cut[f] = i
+				cut[n] = i
 				break
 			}
-			b.Text(theme.Plain, "   ", m.addressed(piece.Text))
+			b.Text(theme.Plain, "   ", piece.Text)
 		}
 		if f.Severity == it.Severity() {
 			end = len(b.Lines)
@@ -582,28 +545,21 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	}
 }
 
-// reduce appends how to make the findings of an item less severe, and where to
-// read more.
-func (m *View) reduce(b *frame.Builder, it item) {
+// reduce appends how to make findings less severe, and where to read more.
+func (m *View) reduce(b *frame.Builder, of review.Finding) {
 	b.Heading("How to reduce it")
-	said := map[string]bool{}
-	for _, f := range it.Findings {
-		text := "There is no page for this rule: it is not one of this program."
-		page, ok := m.RulePages()[f.Rule]
-		if ok {
-			text = commandline.OfPlan(m.Plan, cmp.Or(m.RulePages().Reduce(*f), page.Reduce))
-		}
-		if !said[text] {
-			said[text] = true
-			b.Text(theme.Plain, "   ", text)
-		}
+	for _, way := range of.Reduce {
+		b.Text(theme.Plain, "   ", way)
 	}
-	if _, ok := m.RulePages()[it.First().Rule]; ok {
-		more := "x shows the page of the rule"
-		if m.Plain {
-			more = "more: " + commandline.Operator("explain", it.First().Rule)
-		}
-		b.Text(theme.Plain, "   ", more)
+	rule := entriesOf(of)[0].Rule
+	_, known := m.Reader().Book[rule]
+	switch {
+	case !known:
+		b.Text(theme.Plain, "   ", "There is no page for this rule: it is not one of this program.")
+	case m.Plain:
+		b.Text(theme.Plain, "   ", "more: "+review.ExplainCommand(rule))
+	default:
+		b.Text(theme.Plain, "   ", "x shows the page of the rule")
 	}
 }
 

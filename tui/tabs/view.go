@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -27,7 +26,7 @@ type View struct {
 	Checklist *Checklist
 	index     Index
 	questions []review.Question // that the way the plan was made leaves open
-	book      pages.Index       // of rules, made when first asked for
+	reader    *review.Reader    // made when first asked for
 	Foreign   ForeignFields
 	Prior     PriorAcceptances
 	Moved     map[string]string // live objects that changed since the plan was made, by id: how
@@ -99,7 +98,7 @@ func (m *View) Show(p *preview.Plan) {
 	}
 	m.Plan, m.Checklist = p, newChecklist(p, kept)
 	m.index, m.Branches = Index{plan: p, board: m.Checklist}, branches{}
-	m.questions = review.OpenQuestions(p)
+	m.questions, m.reader = review.OpenQuestions(p), nil
 	m.Filter = startFilters(p)
 }
 
@@ -229,12 +228,13 @@ func (m *View) BannerText() string {
 	return m.Banner
 }
 
-// RulePages returns the pages of all rules, which are made at the first call.
-func (m *View) RulePages() pages.Index {
-	if m.book == nil {
-		m.book = pages.New()
+// Reader returns what is known of the plan's findings besides themselves, and the pages of
+// all rules. It is made at the first call.
+func (m *View) Reader() *review.Reader {
+	if m.reader == nil {
+		m.reader = review.NewReader(m.Plan)
 	}
-	return m.book
+	return m.reader
 }
 
 // Filtered returns the note that filters hide rows from the search, empty if none does.
