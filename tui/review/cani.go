@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -32,7 +31,7 @@ func (m *review) startCanI() {
 }
 
 func (c *canIQuestion) prompt() (widget.Line, int) {
-	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(describe.SubjectName(c.subject), 40)+" "))
+	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(tabs.SubjectName(c.subject), 40)+" "))
 }
 
 // hint returns an example of a question, which is shown until something is typed.

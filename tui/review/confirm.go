@@ -9,7 +9,6 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -122,7 +121,7 @@ func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 		// The prompt appears now: keys typed before were not for it.
 		c.checked, c.at, c.listens, c.dropped, c.lastKey = true, m.opts.Now(), false, false, m.opts.Now()
 	default:
-		return m.replace(msg.plan, describe.ComparisonBasis(m.Plan)+" changed during the review: ")
+		return m.replace(msg.plan, comparisonBasis(m.Plan)+" changed during the review: ")
 	}
 	return nil
 }
@@ -207,7 +206,7 @@ func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Retry):
 		return m.openConfirm()
 	case key.Matches(msg, m.keys.Events):
-		m.page = errorPage(m.Size.Width, "Checking "+describe.ComparisonBasis(m.Plan)+" again", m.confirm.err)
+		m.page = errorPage(m.Size.Width, "Checking "+comparisonBasis(m.Plan)+" again", m.confirm.err)
 	}
 	return nil
 }
@@ -315,10 +314,10 @@ func (m *confirmDialog) prompt() ([]widget.Line, int) {
 	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
 	switch {
 	case c.err != nil:
-		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, describe.ComparisonBasis(m.Plan)+" could not be checked again: "+c.err.Error()))
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, comparisonBasis(m.Plan)+" could not be checked again: "+c.err.Error()))
 		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, e shows all of it, esc goes back")), nil}, -1
 	case !c.checked:
-		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+describe.ComparisonBasis(m.Plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+comparisonBasis(m.Plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	document "github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -113,7 +113,7 @@ func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 func (m *confirmDialog) confirmFacts(h *factList, layout confirmLayout) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
-		widget.Text(theme.Strong, "You are about to change "+describe.WriteTarget(m.Plan)+". Nothing has been changed yet.")})
+		widget.Text(theme.Strong, "You are about to change "+writeTarget(m.Plan)+". Nothing has been changed yet.")})
 	if v := m.Plan.Verdict; layout.sentence && v != nil && v.Sentence != "" {
 		for _, line := range widget.Wrap(theme.Plain, v.Sentence, h.width-2*h.margin(), "") {
 			h.lines = append(h.lines, append(widget.Line{widget.Text(theme.Plain, "   "[:h.margin()])}, line...))
@@ -127,7 +127,7 @@ func (m *confirmDialog) confirmFacts(h *factList, layout confirmLayout) {
 	m.contentLines(h, layout.tagged)
 	if m.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+describe.ReviewedContent(m.Plan)+" has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedContent(m.Plan)+" has changed since the review"))
 	}
 }
 
@@ -217,7 +217,7 @@ func (m *confirmDialog) placeLines(h *factList) {
 		h.add("host", widget.Text(theme.Plain, p.Location.Host))
 	}
 	if p.Generation != nil {
-		h.add("generation", widget.Text(theme.Plain, describe.Generation(p.Generation)))
+		h.add("generation", widget.Text(theme.Plain, document.GenerationText(p.Generation)))
 	}
 }
 
@@ -337,7 +337,7 @@ func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, 
 	var lines []string
 	for n, i := range at {
 		it := m.Checklist.Items[i]
-		what, who := describe.WhatAndWho(it)
+		what, who := tabs.WhatAndWho(it)
 		if s == preview.NotKnown {
 			what = who
 		}

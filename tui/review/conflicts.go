@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
@@ -66,7 +65,7 @@ func (m *review) decide(ids []string, decided string) tea.Cmd {
 		return nil
 	}
 	if !slices.ContainsFunc(ids, func(id string) bool { return m.Plan.ConflictsOf(m.Object(id)) != decided }) {
-		m.notice = "decided already: " + describe.Decision(decided)
+		m.notice = "decided already: " + decision(decided)
 		return nil
 	}
 	decisions := map[string]string{}

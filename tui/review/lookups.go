@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
 
@@ -49,7 +48,7 @@ func (l *lookups) findForeignFields() tea.Cmd {
 	return func() tea.Msg {
 		found := foreignFieldsMsg{Plan: p, Of: map[string][]diff.SetField{}}
 		for i := range p.Objects {
-			if fields := describe.ForeignFields(&p.Objects[i]); len(fields) > 0 {
+			if fields := foreignFields(&p.Objects[i]); len(fields) > 0 {
 				found.Of[p.Objects[i].ID] = fields
 			}
 		}

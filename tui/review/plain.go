@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -165,7 +164,7 @@ func (p *plainReview) list() int {
 		if b.IsReviewed(i) {
 			state = "reviewed: "
 		}
-		what, who := describe.WhatAndWho(it)
+		what, who := tabs.WhatAndWho(it)
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.Label(), state, what, who))
 		n++
 	}
@@ -200,17 +199,17 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking "+describe.ComparisonBasis(p.m.Plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+	plan, err := p.wait("checking "+comparisonBasis(p.m.Plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return p.opts.Recheck(ctx, p.m.Plan, progress)
 	})
 	switch {
 	case p.ctx.Err() != nil:
 		return true, p.ctx.Err()
 	case err != nil:
-		p.say("The " + strings.TrimPrefix(describe.ComparisonBasis(p.m.Plan), "the ") + " could not be checked again: " + err.Error())
+		p.say("The " + strings.TrimPrefix(comparisonBasis(p.m.Plan), "the ") + " could not be checked again: " + err.Error())
 		return false, nil
 	case plan.Digest != p.m.Plan.Digest:
-		p.m.replace(plan, "The "+strings.TrimPrefix(describe.ComparisonBasis(plan), "the ")+" changed during the review: ")
+		p.m.replace(plan, "The "+strings.TrimPrefix(comparisonBasis(plan), "the ")+" changed during the review: ")
 		p.say(p.m.Banner)
 		return false, p.report()
 	}

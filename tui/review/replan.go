@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tabs"
 )
@@ -91,7 +90,7 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 		return cmd
 	}
 	m.tab = tabs.Summary
-	m.Banner = why + describe.ChangedFacts(old, p)
+	m.Banner = why + changedFacts(old, p)
 	if reset, marked := m.Checklist.CountResets(before); reset > 0 {
 		m.Banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
 		if at := m.Checklist.Next(-1, 1); at >= 0 && m.Checklist.Items[at].Severity().Gates() {

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -72,7 +71,7 @@ func (m *AccessTab) Rows() []Row {
 	m.Grants, m.columns = m.merge(), accessColumns{}
 	for i := range m.Grants {
 		g := &m.Grants[i]
-		g.cells = accessCells{m.scopeText(m.Plan.Access.Grants[g.Of[0]]), describe.Verbs(m.groupVerbs(*g)), m.groupTarget(*g), m.groupSource(*g)}
+		g.cells = accessCells{m.scopeText(m.Plan.Access.Grants[g.Of[0]]), verbsText(m.groupVerbs(*g)), m.groupTarget(*g), m.groupSource(*g)}
 		m.columns.widest(g.cells)
 	}
 	m.columns.always = m.Filter.Group == groupRole && m.sharedRoles()
@@ -138,7 +137,7 @@ func (m *AccessTab) escalationRows() []Row {
 			rows = append(rows, textRow(widget.Blank()), sectionRow("PRIVILEGE ESCALATION PATHS"))
 		}
 		who := frame.ShortKind(f.Claim.Subject)
-		way := strings.Join(describe.PathSteps(f), " > ")
+		way := strings.Join(pathSteps(f), " > ")
 		rows = append(rows, Row{
 			ID: ReachPrefix + strconv.Itoa(i), Object: f.Object, Copy: f.Evidence, Text: who + " " + f.Evidence,
 			Line: func(width int) widget.Line {
@@ -289,7 +288,7 @@ func (m *AccessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	}
 	seen := map[string]bool{}
 	for _, at := range group.Of {
-		if id := describe.RoleID(m.Plan.Access.Grants[at]); !seen[id] {
+		if id := roleID(m.Plan.Access.Grants[at]); !seen[id] {
 			seen[id] = true
 			m.rawRules(b, id, group)
 			m.findingsOf(b, id)
@@ -316,7 +315,7 @@ func (m *AccessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 			continue
 		}
 		if first {
-			b.Heading("As the role states it" + describe.Location(o))
+			b.Heading("As the role states it" + words.Prefixed("  ", o.Origin.Place()))
 			first = false
 		}
 		parts := []string{"verbs " + strings.Join(rule.Verbs, ", ")}
@@ -338,7 +337,7 @@ func (m *AccessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
 	b.Text(theme.Strong, "   ", frame.ShortKind(f.Claim.Subject))
-	for i, step := range describe.PathSteps(f) {
+	for i, step := range pathSteps(f) {
 		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
 	}
 	b.Heading("Why it matters")
@@ -382,7 +381,7 @@ func AnswerLines(b *frame.Builder, subject preview.Subject, q access.Question, a
 		word = "only in part"
 	}
 	b.Blank()
-	b.Text(role, " ", word+": "+describe.SubjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
+	b.Text(role, " ", word+": "+SubjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
 	for _, g := range a.By {
 		answerGrant(b, g)
 	}
@@ -400,8 +399,8 @@ func answerGrant(b *frame.Builder, g preview.Grant) {
 		where = "in namespace " + g.Namespace
 	}
 	b.Blank()
-	b.Text(theme.Plain, "   ", strings.Join(g.Verbs, ", ")+"  "+describe.GrantTarget(g)+"  "+where)
-	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+describe.GrantChange(g))
+	b.Text(theme.Plain, "   ", strings.Join(g.Verbs, ", ")+"  "+words.Target(g)+"  "+where)
+	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+g.Change)
 }
 
 // SubjectOf returns the subject of a row of grants, by the row's id; false for
@@ -412,4 +411,19 @@ func (m *AccessTab) SubjectOf(id string) (subject preview.Subject, ok bool) {
 		return preview.Subject{}, false
 	}
 	return m.Plan.Access.Grants[m.Grants[i].Of[0]].Subject, true
+}
+
+// pathSteps returns the steps of the escalation paths in the evidence of a finding.
+func pathSteps(f *preview.Finding) []string {
+	var steps []string
+	for _, piece := range f.Pieces {
+		if piece.Path == nil {
+			continue
+		}
+		steps = append(steps, piece.Path.Steps...)
+		if piece.Path.Gains != "" {
+			steps = append(steps, piece.Path.Gains)
+		}
+	}
+	return steps
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -75,7 +75,7 @@ func (m *View) fileRow(f *preview.File) Row {
 		}
 		return append(append(l, widget.Tail(theme.Plain, f.Path, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
-	return Row{ID: filePrefix + f.Path, Text: string(f.Action) + " " + f.Path + " " + f.Contents, Copy: f.Path, Line: line, Explain: describe.File(f), Inside: func() string { return changedText(f.Changes) }}
+	return Row{ID: filePrefix + f.Path, Text: string(f.Action) + " " + f.Path + " " + f.Contents, Copy: f.Path, Line: line, Explain: review.FileText(f), Inside: func() string { return changedText(f.Changes) }}
 }
 
 // changedText returns the old and new text of changes, for the search.
@@ -125,7 +125,7 @@ func (m *filesTab) Doc(id string, width int) Document {
 
 func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) Document {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+f.Path), widget.Text(frame.ActionRole(f.Action), "   "+f.Action.Symbol()+" "+string(f.Action))})
-	b.Text(theme.Plain, " ", describe.File(f))
+	b.Text(theme.Plain, " ", review.FileText(f))
 	if len(f.Changes) > 0 {
 		b.Heading("What changes")
 		for _, c := range f.Changes {

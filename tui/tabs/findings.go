@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -158,7 +157,7 @@ func (m *View) itemPhrase(at int) (what, who string) {
 		return p[0], p[1]
 	}
 	it, own := m.Checklist.Items[at], m.Plan.Release.Namespace
-	what, who = describe.ShortWhatAndWho(it, own)
+	what, who = shortWhatAndWho(it, own)
 	if isFold(it) {
 		who = ""
 	} else {
@@ -453,7 +452,7 @@ func (m *findingsTab) originLines(b *frame.Builder, f *preview.Finding) {
 		return
 	}
 	b.Heading("Where it comes from")
-	if place := describe.Origin(o.Origin.At(f.Line)); place != "" {
+	if place := originText(o.Origin.At(f.Line)); place != "" {
 		b.Text(theme.Plain, "   ", place)
 	} else {
 		b.Text(theme.Plain, "   ", "not from this content: it is of the installed revision")
@@ -501,7 +500,7 @@ func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 			if c.Op != diff.OpAdd {
 				value = frame.ShortValue(c.Readable().From)
 			}
-			b.Text(theme.Plain, "   ", c.Path+"  "+value+describe.Setter(setters[c.Path]))
+			b.Text(theme.Plain, "   ", c.Path+"  "+value+setterText(setters[c.Path]))
 		}
 	}
 }
@@ -541,7 +540,7 @@ func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
 			continue
 		}
-		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), describe.Origin(o.Origin.At(f.Line))), "  "))
+		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), originText(o.Origin.At(f.Line))), "  "))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -113,7 +113,7 @@ func (m *AccessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []s
 // row. Resource names belong to one resource, so that grants restricted to
 // names get rows of their own.
 func mergeKey(g preview.Grant) string {
-	parts := []string{describe.SubjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
+	parts := []string{SubjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
 	if len(g.ResourceNames) > 0 || len(g.NonResourceURLs) > 0 {
 		parts = append(parts, strings.Join(g.Resources, ","), strings.Join(g.ResourceNames, ","), strings.Join(g.NonResourceURLs, ","))
 	}
@@ -126,7 +126,7 @@ func (m *AccessTab) groupsOf(g preview.Grant) []string {
 	case GroupResource:
 		var out []string
 		for _, r := range g.Resources {
-			out = append(out, r+describe.GroupSuffix(g))
+			out = append(out, r+words.Prefixed(" in ", strings.Join(frame.NonEmpty(g.APIGroups...), ", ")))
 		}
 		return append(out, g.NonResourceURLs...)
 	case groupRole:
@@ -134,7 +134,7 @@ func (m *AccessTab) groupsOf(g preview.Grant) []string {
 			return g.Via[:1]
 		}
 	}
-	return []string{describe.SubjectName(g.Subject)}
+	return []string{SubjectName(g.Subject)}
 }
 
 // sharedRoles reports whether, in the list by role, a role is given to several
@@ -163,7 +163,7 @@ func (m *AccessTab) groupHeading(g grantGroup, at int) Row {
 	case groupSubject:
 		extent = m.summary(first.Subject)
 	case groupRole:
-		if of := m.index.generatedName(describe.RoleID(first)); of != "" {
+		if of := m.index.generatedName(roleID(first)); of != "" {
 			kind, _, _ := strings.Cut(g.group, "/")
 			title = kind + " " + of
 		} else if !m.columns.always {
@@ -252,10 +252,10 @@ func (m *AccessTab) GrantRow(i int) Row {
 		one := m.Plan.Access.Grants[at]
 		search = append(search, grantWords(&one))
 	}
-	columns, rows, prefix := m.columns, m.Grants, describe.GroupPrefix(g)
+	columns, rows, prefix := m.columns, m.Grants, groupPrefix(g)
 	return Row{
-		ID: grantPrefix + strconv.Itoa(i), Object: describe.RoleID(g), Explain: m.explainGroup(group),
-		Copy: strings.Join([]string{describe.SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
+		ID: grantPrefix + strconv.Itoa(i), Object: roleID(g), Explain: m.explainGroup(group),
+		Copy: strings.Join([]string{SubjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
 		Text: strings.Join(append(search, scope, verbs, change), " "),
 		Line: func(width int) widget.Line {
 			c := columns.fit(width)
@@ -297,7 +297,7 @@ func (m *AccessTab) explainGroup(group grantGroup) string {
 	if len(group.Of) > 1 {
 		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
 	}
-	return describe.SubjectName(g.Subject) + " " + access.Explain(g)
+	return SubjectName(g.Subject) + " " + access.Explain(g)
 }
 
 func (m *AccessTab) scopeText(g preview.Grant) string {
@@ -324,7 +324,7 @@ func (m *AccessTab) groupTarget(group grantGroup) string {
 	if len(group.Of) > 1 && only == "" && len(g.NonResourceURLs) == 0 {
 		resources = m.groupResources(group)
 	}
-	return describe.GroupPrefix(g) + describe.Resources(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
+	return groupPrefix(g) + resourcesText(g.APIGroups, resources) + strings.Join(g.NonResourceURLs, ", ") + only
 }
 
 // groupSource names the roles of a row; in the list by role, its subject.
@@ -335,7 +335,7 @@ func (m *AccessTab) groupSource(group grantGroup) string {
 	}
 	roles := map[string]bool{}
 	for _, at := range group.Of {
-		roles[describe.RoleName(m.Plan.Access.Grants[at])] = true
+		roles[roleText(m.Plan.Access.Grants[at])] = true
 	}
 	if len(roles) > 1 {
 		return preview.Plural(len(roles), "role")
@@ -345,5 +345,5 @@ func (m *AccessTab) groupSource(group grantGroup) string {
 
 // grantWords returns the text by which a search finds a grant.
 func grantWords(g *preview.Grant) string {
-	return strings.Join([]string{describe.SubjectName(g.Subject), g.Namespace, describe.GrantTarget(*g), strings.Join(g.Verbs, " "), strings.Join(g.Via, " "), g.Change}, " ")
+	return strings.Join([]string{SubjectName(g.Subject), g.Namespace, words.Target(*g), strings.Join(g.Verbs, " "), strings.Join(g.Via, " "), g.Change}, " ")
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -179,7 +178,7 @@ func (m *View) foreignFieldLines(b *frame.Builder, id string) {
 			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more fields", len(fields)-i))
 			break
 		}
-		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+describe.Setter(f.Setter))
+		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setterText(f.Setter))
 	}
 	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
 }
@@ -231,7 +230,7 @@ func (x *Index) changeMark(change string, rules []string) string {
 	switch {
 	case x.isRisky(rules):
 		return "! " + change
-	case describe.IsChanged(change):
+	case isChanged(change):
 		return "+ " + change
 	case change == preview.GrantRemoved, change == preview.GrantNarrowed:
 		return "- " + change

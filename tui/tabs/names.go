@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
@@ -31,7 +30,7 @@ func (x *Index) generatedNames() map[string]string {
 	for i := range x.plan.Access.Grants {
 		g := &x.plan.Access.Grants[i]
 		for _, via := range g.Via {
-			id := describe.GrantorID(via)
+			id := grantorID(via)
 			if !generated.MatchString(via) || slices.Contains(subjects[id], g.Subject.Name) {
 				continue
 			}
@@ -125,11 +124,11 @@ func (x *Index) nameInTree(o *preview.Object) string {
 // roleName names the role that a grant comes through. Without subject, a generated
 // name leaves out the account, which the heading above the row names already.
 func (x *Index) roleName(g *preview.Grant, subject bool) string {
-	of := x.generatedName(describe.RoleID(*g))
+	of := x.generatedName(roleID(*g))
 	if of == "" {
-		return describe.RoleName(*g)
+		return roleText(*g)
 	}
-	kind, _, _ := strings.Cut(describe.RoleName(*g), " ")
+	kind, _, _ := strings.Cut(roleText(*g), " ")
 	if !subject {
 		_, of, _ = strings.Cut(of, "(")
 		if of != "" {
@@ -142,5 +141,5 @@ func (x *Index) roleName(g *preview.Grant, subject bool) string {
 // subjectName names a subject. A ServiceAccount in the release namespace has no
 // namespace in its name.
 func (m *View) subjectName(s preview.Subject) string {
-	return strings.Replace(describe.SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
+	return strings.Replace(SubjectName(s), "SA "+m.Plan.Release.Namespace+"/", "SA ", 1)
 }

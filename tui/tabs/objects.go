@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -69,7 +70,7 @@ func (m *View) objectRow(objects []int, i int) Row {
 		return append(append(sign, kindAndName(name, at, min(room, nameWidth(name)))...), happens...)
 	}
 	return Row{ID: o.ID, Object: o.ID, Copy: o.ID, Line: line,
-		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return m.explainAction(o) },
+		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) }, says: func() string { return review.ActionText(m.Plan, o) },
 		Inside: func() string { return diffview.SearchText(o) }}
 }
 
@@ -116,7 +117,7 @@ func (m *objectsTab) treeRow(objects []int, i, depth int, parent string) Row {
 		return append(append(l, widget.Apart(theme.Plain, name, at, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	r := Row{
-		ID: o.ID, Parent: parent, Object: o.ID, Copy: o.ID, Line: line, says: func() string { return m.explainAction(o) },
+		ID: o.ID, Parent: parent, Object: o.ID, Copy: o.ID, Line: line, says: func() string { return review.ActionText(m.Plan, o) },
 		words: func() string { return string(o.Action) + " " + frame.ObjectName(o.ID) + " " + labelsOf(items, about) },
 	}
 	if !slices.Contains(diffOrder(), o.Action) { // else it is found in the diff
@@ -141,55 +142,6 @@ func labelsOf(items []item, at []int) string {
 // words and labels.
 const wideRow = 60
 
-// explainAction says in words what an apply does with an object.
-func (m *View) explainAction(o *preview.Object) string {
-	if len(m.Plan.Packages) == 0 { // nothing is installed: the release goes
-		switch o.Action {
-		case preview.ActionDelete:
-			if o.Kind == "Namespace" {
-				return "was made by the release and is deleted last, with everything in it"
-			}
-			return "belongs to the release and is deleted"
-		case preview.ActionKeep:
-			if o.Kind == "CustomResourceDefinition" && !o.HelmKeeps() && !m.Plan.Options.IncludeCRDs {
-				return "belongs to the release and stays, with its objects; --include-crds deletes them all"
-			}
-			return "belongs to the release and stays, with what it holds"
-		}
-	}
-	switch o.Action {
-	case preview.ActionCreate:
-		return "does not exist yet and is created; if it is created meanwhile, apply stops"
-	case preview.ActionUpdate:
-		return "exists and changes in " + preview.Plural(len(o.Changes), "field") + "; everything else in it stays"
-	case preview.ActionUnchanged:
-		return "is already as it would be; nothing is sent"
-	case preview.ActionDelete:
-		if o.FormerOwner() {
-			return "is deleted first, so that it neither reverts nor deletes what is adopted"
-		}
-		return "belongs to the installed revision, not to this one, and is deleted"
-	case preview.ActionKeep:
-		if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
-			return "is being deleted, and waits for its finalizers"
-		}
-		return "belongs to the installed revision, not to this one, and stays: it is never pruned"
-	case preview.ActionShared:
-		return "another release owns exactly the same object; it stays with that release, and nothing is sent"
-	case preview.ActionSkip:
-		return "the cluster does not serve its kind; nothing is sent, and an upgrade creates it once the API is there"
-	case preview.ActionReplace:
-		return "a field that cannot change differs: deleted, then created again"
-	case preview.ActionAdopt:
-		return "exists and belongs to another owner; this release adopts it: one write removes the former owner's marks, then it is applied"
-	case preview.ActionBlocked:
-		return "belongs to another owner, is being deleted or may not be replaced; the plan cannot be applied"
-	case preview.ActionUnknown:
-		return "could not be read: it may exist, and may differ"
-	}
-	return string(o.Action)
-}
-
 // Doc returns the detail of an object, or of a branch.
 func (m *objectsTab) Doc(id string, width int) Document {
 	if strings.HasPrefix(id, BranchPrefix) {
@@ -201,7 +153,7 @@ func (m *objectsTab) Doc(id string, width int) Document {
 	}
 	b := &frame.Builder{Width: width}
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+frame.ObjectName(id)), widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))})
-	b.Text(theme.Plain, " ", m.explainAction(o))
+	b.Text(theme.Plain, " ", review.ActionText(m.Plan, o))
 	for _, u := range m.Plan.Unknowns {
 		if u.Object == id {
 			b.Text(theme.Caution, " ", "? not known: "+u.Why)

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
-	"github.com/kubectl-operator/kubectl-operator/tui/describe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -167,7 +167,7 @@ func (m *summaryTab) fileCounts() Row {
 		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.Plan.Digest, 4)))
 	}
 	if g := m.Plan.Generation; g != nil && roomy {
-		line = append(line, widget.Text(theme.Plain, "   generation "+describe.Generation(g)))
+		line = append(line, widget.Text(theme.Plain, "   generation "+review.GenerationText(g)))
 	}
 	return textRow(line)
 }
@@ -362,7 +362,7 @@ func countGrants(grants []preview.Grant, c accessClass) tally {
 		} else {
 			t.namespaced++
 		}
-		if describe.IsChanged(g.Change) {
+		if isChanged(g.Change) {
 			t.changed++
 		}
 	}
@@ -455,7 +455,7 @@ func cloudTally(c preview.Cloud) []cloudCount {
 	}
 	for _, p := range c.Permissions {
 		if p.Change != preview.GrantRemoved {
-			add(p.Provider, describe.IsChanged(p.Change))
+			add(p.Provider, isChanged(p.Change))
 		}
 	}
 	for _, d := range c.Declared {
@@ -469,7 +469,7 @@ func cloudTally(c preview.Cloud) []cloudCount {
 func (m *summaryTab) lossRows() []Row {
 	var rows []Row
 	if lost := m.byKind(func(o *preview.Object) bool {
-		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && describe.HoldsData(o.Kind)
+		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && holdsData(o.Kind)
 	}); lost != "" {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Risk, "lost  "), widget.Text(theme.Plain, lost+m.operands())}))
 	}
@@ -523,4 +523,20 @@ func (m *summaryTab) accessTaken() []Row {
 	return []Row{accessLink("ACCESS TAKEN AWAY", func() widget.Line {
 		return widget.Line{widget.Text(theme.Heading, "ACCESS TAKEN AWAY  "), widget.Text(theme.Plain, text)}
 	})}
+}
+
+// holdsData reports whether objects of a kind hold data that is lost when they
+// are deleted.
+func holdsData(kind string) bool {
+	switch kind {
+	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":
+		return true
+	}
+	return false
+}
+
+// isChanged reports whether a grant gives more than what was installed before:
+// its change is "new" or "widened".
+func isChanged(change string) bool {
+	return change == preview.GrantNew || change == preview.GrantWidened
 }

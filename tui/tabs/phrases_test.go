@@ -1,4 +1,4 @@
-package describe
+package tabs
 
 import (
 	"testing"
@@ -33,7 +33,7 @@ func TestWhatAndWho_OfFindings(t *testing.T) {
 				g.Findings = append(g.Findings, &preview.Finding{Rule: string(rune('a' + i)), Object: tt.object, Claim: claim})
 			}
 			what, who := WhatAndWho(g)
-			if short, _ := ShortWhatAndWho(g, "app"); what != tt.what || who != tt.who || short != tt.short {
+			if short, _ := shortWhatAndWho(g, "app"); what != tt.what || who != tt.who || short != tt.short {
 				t.Errorf("got %q, %q, %q; want %q, %q, %q", what, short, who, tt.what, tt.short, tt.who)
 			}
 		})
@@ -44,7 +44,7 @@ func TestWhatAndWho_OfFindings(t *testing.T) {
 func TestPathSteps_OfAStepWithARelativeClause(t *testing.T) {
 	steps := []string{"writes any right into Role app/x, which it is bound to", "reads every Secret"}
 	f := &preview.Finding{Pieces: []preview.Piece{{Path: &preview.EvidencePath{Kind: preview.PathThrough, Steps: steps}}}}
-	if got := PathSteps(f); len(got) != 2 || got[0] != steps[0] {
+	if got := pathSteps(f); len(got) != 2 || got[0] != steps[0] {
 		t.Errorf("got %q", got)
 	}
 }
