@@ -141,7 +141,6 @@ var makers = map[string][2]string{
 	"tui/follow statusCommand":                           {ofScreens},
 	"tui/frame UndoCommand":                              {ofScreens},
 	"tui/home screen.commandText":                        {ofHome},
-	"tui/tabs View.reduce":                               {ofReviews},
 	"tui/tabs summaryTab.mitigationRows":                 {noCommandOfOurs},
 }
 
