@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/catalogview"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
@@ -395,7 +394,7 @@ func (a *app) showPackage(ctx context.Context, want planning.Selection, name str
 	if err != nil {
 		return err
 	}
-	shown, err := catalogview.Choose(opened, query)
+	shown, err := chooseInCatalogs(opened, query)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/hints"
+
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
@@ -156,7 +156,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		Version: a.version,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("%s", hints.UnknownCommand(cmd, args[0]))
+				return usagef("%s", unknownCommandHint(cmd, args[0]))
 			}
 			if a.streams.CanPrompt() && !a.streams.Lines() {
 				return a.home(cmd.Context(), cmd.Flags())
@@ -169,9 +169,9 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	root.SetErr(a.streams.HumanErr())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if !cmd.HasParent() && cmd.Flags().NArg() > 0 {
-			return usagef("%s", hints.UnknownCommand(cmd, cmd.Flags().Arg(0))) // whose flags this program does not know
+			return usagef("%s", unknownCommandHint(cmd, cmd.Flags().Arg(0))) // whose flags this program does not know
 		}
-		return usagef("%s", hints.UnknownFlag(cmd, err))
+		return usagef("%s", unknownFlagHint(cmd, err))
 	})
 	root.SetVersionTemplate("kubectl-operator {{.Version}}\n")
 	a.kube.AddFlags(root.PersistentFlags())

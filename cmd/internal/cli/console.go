@@ -18,7 +18,6 @@ import (
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/listform"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -83,7 +82,7 @@ func (f *itemsOutput) add(cmd *cobra.Command) {
 }
 
 func (f *itemsOutput) check() error {
-	return listform.Check(f.format, f.forms)
+	return checkListForm(f.format, f.forms)
 }
 
 // items is the JSON form of all lists.
@@ -92,7 +91,7 @@ type items[T any] struct {
 }
 
 func (c console) printItems(format string, list any, rows [][]string) error {
-	return listform.Print(c.streams, format, list, rows)
+	return printList(c.streams, format, list, rows)
 }
 
 func (c console) writeJSON(data []byte) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installmode"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -120,7 +119,7 @@ func (r *releaseRun) runReference(ctx context.Context, reference, name string) e
 	if !ok || !render.AskMode {
 		return err
 	}
-	answer, chosen, err := installmode.Ask(ctx, s.In, s.Human(), unclear)
+	answer, chosen, err := askInstallMode(ctx, s.In, s.Human(), unclear)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/marks"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -147,7 +146,7 @@ func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest 
 // review asks for approval of the plan, and applies it if it is approved.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := reviewIn(r.app.streams)(ctx, review.Options{
-		Marks:    marks.NewStore(r.app.getenv),
+		Marks:    newMarkStore(r.app.getenv),
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
 			return plan(ctx, progress)

@@ -11,11 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/appliedplans"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/resuming"
+
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -44,7 +42,7 @@ type runner struct {
 	quorum  *approval.Quorum    // of signed approvals, nil where none are required
 	preview bool
 	output  outputFlag
-	receipt receiptfile.Flag
+	receipt receiptFlag
 	out     outFlags
 }
 
@@ -280,8 +278,8 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 }
 
 // interrupted finds interrupted runs in the cluster that was contacted.
-func (r *releaseRun) interrupted() resuming.Finder {
-	return resuming.Finder{Cluster: r.session.client, Schemas: r.session.typer(), Judge: r.session.Judge, DropLease: r.dropLease}
+func (r *releaseRun) interrupted() resumable {
+	return resumable{Cluster: r.session.client, Schemas: r.session.typer(), Judge: r.session.Judge, DropLease: r.dropLease}
 }
 
 // dropLease deletes the Lease that a run left behind when it was killed after
@@ -476,7 +474,7 @@ func (r *releaseRun) options(sink install.Sink) install.Options {
 // has no record of it. If the cluster has one, that record decides: the run is
 // resumed, or refused as applied.
 func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
-	list, err := appliedplans.New(r.app.getenv)
+	list, err := newAppliedPlans(r.app.getenv)
 	if err != nil {
 		return nil // no home, no list
 	}
@@ -494,7 +492,7 @@ func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 
 // noteApplied adds a plan that was applied to the list.
 func (r *releaseRun) noteApplied(p *preview.Plan) {
-	list, err := appliedplans.New(r.app.getenv)
+	list, err := newAppliedPlans(r.app.getenv)
 	if err == nil {
 		err = list.Add(p, time.Now())
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/marks"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -59,7 +58,7 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 
 // browse shows a plan on the screen, where it cannot be approved, until the user quits.
 func (a *app) browse(ctx context.Context, o review.Options) error {
-	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), marks.NewStore(a.getenv), true
+	o.Terminal, o.Marks, o.ReadOnly = a.terminal(), newMarkStore(a.getenv), true
 	outcome, err := tui.Review(ctx, o)
 	if outcome.MarksErr != nil {
 		a.log.Warn("marks were not kept", "error", outcome.MarksErr)
@@ -110,7 +109,7 @@ func findPager(getenv func(string) string) []string {
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := reviewIn(r.app.streams)
 	options := review.Options{
-		Terminal: r.app.terminal(), Marks: marks.NewStore(r.app.getenv), Title: title, PriorAcceptance: r.session.priorAcceptance,
+		Terminal: r.app.terminal(), Marks: newMarkStore(r.app.getenv), Title: title, PriorAcceptance: r.session.priorAcceptance,
 		Resolve: r.session.onScreen(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/listform"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -373,7 +372,7 @@ func releaseItemOf(r *record.Record) releaseItem {
 }
 
 func (a *app) newListCommand() *cobra.Command {
-	output := itemsOutput{forms: listform.OfKubectl()}
+	output := itemsOutput{forms: listForms()}
 	var everywhere bool
 	p := a.newSession()
 	cmd := &cobra.Command{

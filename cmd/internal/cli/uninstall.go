@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmplugin"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/receiptfile"
+
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -129,7 +129,7 @@ func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (fi
 	if receipt == nil {
 		return err != nil, err
 	}
-	file := receiptfile.Of(r.receipt.Path)
+	file := receiptFileAt(r.receipt.Path)
 	receipt, err = file.Keep(receipt, err)
 	printer.printDone(&preview.Plan{Release: begun.Release, Request: preview.Request{Action: preview.RequestUninstall}}, receipt, err)
 	return true, err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installplan"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -31,7 +30,7 @@ type Install struct {
 	Targets          []string // namespaces that the operator watches; none for all
 	// Namespace is the object of the release's namespace where that does not exist, or nil.
 	Namespace map[string]any
-	installplan.Reviewed
+	reviewedBundles
 }
 
 // NewInstall returns what OLM is asked for so that it installs a plan of this program.
@@ -41,7 +40,7 @@ func NewInstall(p *preview.Plan, timeout time.Duration, manifests func(*preview.
 	if err != nil {
 		return nil, err
 	}
-	out := &Install{Release: p.Release, Reviewed: bundles}
+	out := &Install{Release: p.Release, reviewedBundles: bundles}
 	asked := slices.IndexFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Name == packageOf(p) })
 	if asked < 0 {
 		asked = len(p.Packages) - 1
@@ -72,8 +71,8 @@ func NewInstall(p *preview.Plan, timeout time.Duration, manifests func(*preview.
 }
 
 // reviewed returns the bundles of a plan as what OLM is asked for.
-func reviewed(p *preview.Plan, timeout time.Duration, manifests func(*preview.Package) ([]map[string]any, error)) (installplan.Reviewed, error) {
-	out := installplan.Reviewed{Digest: p.Digest, Timeout: timeout}
+func reviewed(p *preview.Plan, timeout time.Duration, manifests func(*preview.Package) ([]map[string]any, error)) (reviewedBundles, error) {
+	out := reviewedBundles{Digest: p.Digest, Timeout: timeout}
 	for i := range p.Packages {
 		pkg := &p.Packages[i]
 		if pkg.Bundle == "" || len(pkg.Sources) != 1 || len(pkg.Via) == 0 {
@@ -83,7 +82,7 @@ func reviewed(p *preview.Plan, timeout time.Duration, manifests func(*preview.Pa
 		if err != nil {
 			return out, err
 		}
-		bundle := installplan.Bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects, Package: pkg.Name, Channel: pkg.Via[0].Channel}
+		bundle := bundle{Name: pkg.Bundle, Digest: pkg.Sources[0].Digest, Manifests: objects, Package: pkg.Name, Channel: pkg.Via[0].Channel}
 		if served, ok, err := catalog.ParseServed(pkg.Via[0].Reference); err == nil && ok {
 			bundle.Catalog = served.Namespace + "/" + served.Name
 		}
@@ -214,7 +213,7 @@ func (in *Install) Objects(ctx context.Context, cluster Reader) ([]map[string]an
 	namespace, name, _ := strings.Cut(in.Catalog, "/")
 	return append(out, map[string]any{
 		"apiVersion": at.APIVersion, "kind": at.Kind,
-		"metadata": map[string]any{"name": at.Name, "namespace": at.Namespace, "annotations": map[string]any{installplan.Approved: in.Digest}},
+		"metadata": map[string]any{"name": at.Name, "namespace": at.Namespace, "annotations": map[string]any{approvedPlan: in.Digest}},
 		"spec": map[string]any{
 			"name": in.Package, "channel": in.Channel, "source": name, "sourceNamespace": namespace,
 			"startingCSV": in.Bundles[0].Name, "installPlanApproval": "Manual",
@@ -310,7 +309,7 @@ func (in *Install) subscription() preview.Ref {
 // pending waits for the InstallPlan of the Subscription.
 func (in *Install) pending(ctx context.Context, cluster Reader) (map[string]any, error) {
 	at := in.subscription()
-	subscription, err := installplan.Until(ctx, cluster, at, func(s map[string]any) bool { return preview.String(s, "status", "installPlanRef", "name") != "" })
+	subscription, err := awaitPlan(ctx, cluster, at, func(s map[string]any) bool { return preview.String(s, "status", "installPlanRef", "name") != "" })
 	if errors.Is(err, context.DeadlineExceeded) {
 		command := commandline.Join("kubectl", "delete", "subscriptions.operators.coreos.com", at.Name, "-n", at.Namespace)
 		return nil, &commandline.Advised{Err: fmt.Errorf("OLM made no InstallPlan for %s within %s: %s; nothing is approved, and \"%s\" takes the request back",
@@ -319,8 +318,8 @@ func (in *Install) pending(ctx context.Context, cluster Reader) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installplan.Kind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
-	return installplan.Until(ctx, cluster, ref, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
+	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installPlanKind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
+	return awaitPlan(ctx, cluster, ref, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
 }
 
 // conditions returns what the conditions of an object say.

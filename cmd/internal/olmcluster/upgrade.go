@@ -11,7 +11,6 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installplan"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
@@ -52,7 +51,7 @@ func FindPending(ctx context.Context, cluster Reader, namespace, name, channel s
 		return nil, err
 	}
 	out := &Pending{Release: preview.Release{Name: preview.String(subscription, "metadata", "name"), Namespace: namespace}, plan: plan}
-	for _, bundle := range installplan.Names(plan) {
+	for _, bundle := range planNames(plan) {
 		for _, s := range all {
 			if preview.String(s, "status", "currentCSV") == bundle {
 				out.Upgrades = append(out.Upgrades, upgradeOf(s))
@@ -113,7 +112,7 @@ func waiting(ctx context.Context, cluster Reader, subscription map[string]any, c
 		return nil, advise(command, planning.Refuse(at.ID()+" has nothing installed yet, so that there is nothing to upgrade",
 			"take it back, and install with a review by --via "+V0+": "+command))
 	}
-	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installplan.Kind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
+	ref := preview.Ref{APIVersion: owners.OLMAPI, Kind: installPlanKind, Namespace: at.Namespace, Name: preview.String(subscription, "status", "installPlanRef", "name")}
 	var plan map[string]any
 	var err error
 	if ref.Name != "" {
@@ -165,7 +164,7 @@ func (w *Pending) Mode() (mode string, watch []string) {
 // Check returns an error unless a plan is of the bundles that the InstallPlan holds, and
 // of the version that was asked for; empty for any.
 func (w *Pending) Check(p *preview.Plan, version string) error {
-	at, names := preview.RefOf(w.plan), installplan.Names(w.plan)
+	at, names := preview.RefOf(w.plan), planNames(w.plan)
 	for _, pkg := range p.Packages {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == pkg.Bundle })
 	}
@@ -204,7 +203,7 @@ func (w *Pending) Approve(ctx context.Context, s Session, p *preview.Plan, timeo
 	if err != nil {
 		return err
 	}
-	asked := slices.IndexFunc(in.Bundles, func(b installplan.Bundle) bool { return b.Name == w.Upgrades[0].Bundle })
+	asked := slices.IndexFunc(in.Bundles, func(b bundle) bool { return b.Name == w.Upgrades[0].Bundle })
 	if asked < 0 {
 		return planning.Refuse("the plan is not of "+w.Upgrades[0].Bundle, "review the upgrade again")
 	}
@@ -215,7 +214,7 @@ func (w *Pending) Approve(ctx context.Context, s Session, p *preview.Plan, timeo
 	}
 	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	plan, err := installplan.Until(ctx, reader, at, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
+	plan, err := awaitPlan(ctx, reader, at, func(plan map[string]any) bool { return len(preview.List(plan, "status", "plan")) > 0 })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && plan == nil:
 		return planning.Refuse(at.ID()+" is gone: OLM or another user deleted it", "review the upgrade again, with the InstallPlan that there is now")
@@ -235,13 +234,13 @@ func (w *Pending) Approve(ctx context.Context, s Session, p *preview.Plan, timeo
 }
 
 // look says whether the InstallPlan is what was reviewed, as far as OLM has unpacked it.
-func (w *Pending) look(ctx context.Context, cluster Reader, in installplan.Reviewed, say func(string)) error {
+func (w *Pending) look(ctx context.Context, cluster Reader, in reviewedBundles, say func(string)) error {
 	at := preview.RefOf(w.plan)
 	if len(preview.List(w.plan, "status", "plan")) == 0 {
 		say(at.ID() + " would be approved if it is what was reviewed, which shows when OLM has unpacked it")
 		return nil
 	}
-	if err := installplan.Compare(ctx, cluster, in.Bundles, w.plan); err != nil {
+	if err := comparePlan(ctx, cluster, in.Bundles, w.plan); err != nil {
 		return planning.Refuse(fmt.Sprintf("%s is not what was reviewed: %s", at.ID(), err), "it would not be approved")
 	}
 	say(at.ID() + " holds exactly what was reviewed, and would be approved")

@@ -1,6 +1,4 @@
-// Package marks keeps what the user has marked as reviewed of a plan, in files of the
-// state directory, so that a review can be left and taken up again.
-package marks
+package cli
 
 import (
 	"cmp"
@@ -29,9 +27,9 @@ const (
 // digest of the plan.
 var markedPlan = lazyregexp.New(`^sha256-[0-9a-f]{64}\.json$`)
 
-// NewStore returns the store of the findings and objects that the user has marked as
+// newMarkStore returns the store of the findings and objects that the user has marked as
 // reviewed. It keeps nothing where getenv names no state directory.
-func NewStore(getenv func(string) string) review.MarkStore {
+func newMarkStore(getenv func(string) string) review.MarkStore {
 	dir, err := diskcache.StateDir(getenv)
 	if err != nil {
 		return review.MarkStore{}

@@ -1,6 +1,4 @@
-// Package resuming finds the interrupted run of an approved digest, for whatever applies
-// plans: the command line, and the plugin of piped.
-package resuming
+package cli
 
 import (
 	"context"
@@ -12,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Finder finds interrupted runs in one cluster.
-type Finder struct {
+// resumable finds interrupted runs in one cluster.
+type resumable struct {
 	Cluster install.PlanningCluster
 	Schemas engine.Schemas
 	// Judge judges findings by the user's own policy.
@@ -25,7 +23,7 @@ type Finder struct {
 
 // Plan returns the plan that resumes an interrupted run of the approved digest, nil if
 // there is none: the fresh plan is then compared with the digest as usual.
-func (f Finder) Plan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f resumable) Plan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	resumed, err := f.unfinishedPlan(ctx, fresh, digest)
 	if err == nil && resumed == nil {
 		resumed, err = f.restartedPlan(ctx, fresh, digest)
@@ -36,7 +34,7 @@ func (f Finder) Plan(ctx context.Context, fresh *preview.Plan, digest string) (*
 // RefuseRepeat returns an error if the approved digest was applied already, or
 // failed and was rolled back, and deletes the Lease that such a run may have left.
 // It returns nil for any other digest.
-func (f Finder) RefuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
+func (f resumable) RefuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
 	why := newest.Spent(digest)
 	if why == "" {
 		return nil
@@ -47,7 +45,7 @@ func (f Finder) RefuseRepeat(ctx context.Context, newest *record.Record, digest 
 
 // unfinishedPlan returns the recorded plan of an interrupted run of the approved
 // digest, nil if there is none. Applying it resumes the run, or its rollback.
-func (f Finder) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f resumable) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, f.Cluster, fresh.Release)
 	if err != nil || stored == nil {
 		return nil, err
@@ -77,7 +75,7 @@ func (f Finder) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest 
 // restartedPlan returns the approved plan if an interrupted run of it created
 // the release Namespace and nothing else, nil otherwise. A plan on the present
 // cluster would have another digest.
-func (f Finder) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f resumable) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	before, err := install.BeforeNamespace(ctx, f.Cluster, fresh.Release)
 	if err != nil || before == nil {
 		return nil, err

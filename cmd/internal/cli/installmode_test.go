@@ -1,4 +1,4 @@
-package installmode_test
+package cli
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/installmode"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
@@ -33,7 +32,7 @@ func TestAModeIsChosen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			answer, ok, err := installmode.Ask(t.Context(), strings.NewReader(tt.typed), &out, &format.UnclearModeError{Name: "demo.v1\x1b[2J", Supported: tt.supported})
+			answer, ok, err := askInstallMode(t.Context(), strings.NewReader(tt.typed), &out, &format.UnclearModeError{Name: "demo.v1\x1b[2J", Supported: tt.supported})
 			got := ""
 			if ok {
 				got = strings.Join(slices.Concat([]string{answer.Mode}, answer.Watch), " ")

@@ -1,4 +1,4 @@
-package installplan
+package olmcluster
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 // A dependency of the reviewed package is subscribed to as it was reviewed, and not with
 // what a writer of the InstallPlan adds.
-func TestASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
-	dependencies := []Bundle{{Name: "cert.v1", Package: "cert", Channel: "stable", Catalog: "olm/community"}}
+func testASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
+	dependencies := []bundle{{Name: "cert.v1", Package: "cert", Channel: "stable", Catalog: "olm/community"}}
 	made := func(more string) string {
 		return `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"cert-stable-community-olm","namespace":"db","creationTimestamp":null},` +
 			`"spec":{"channel":"stable","installPlanApproval":"Automatic","name":"cert","source":"community","sourceNamespace":"olm","startingCSV":"cert.v1"` + more + `},"status":{"lastUpdated":null}}`
@@ -39,7 +39,7 @@ func TestASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
 // stored has the ConfigMaps that OLM unpacked, by name.
 type stored map[string]map[string]any
 
-// Get implements [Reader].
+// Get implements [planReader].
 func (s stored) Get(_ context.Context, ref preview.Ref) (map[string]any, error) {
 	return s[ref.Name], nil
 }
@@ -56,7 +56,7 @@ func decoded(t *testing.T, text string) map[string]any {
 	return objects[0].(map[string]any)
 }
 
-func TestOnlyAnInstallPlanOfWhatWasReviewedIsApproved(t *testing.T) {
+func testOnlyAnInstallPlanOfWhatWasReviewedIsApproved(t *testing.T) {
 	const inConfigMap = `{"kind":"ConfigMap","name":"one","namespace":"olm"}`
 	plan := func(names, path string, steps ...string) string {
 		text := "apiVersion: operators.coreos.com/v1alpha1\nkind: InstallPlan\nmetadata: {name: i}\nspec: {clusterServiceVersionNames: [" + names + "]}\nstatus:\n" +
@@ -126,8 +126,8 @@ func TestOnlyAnInstallPlanOfWhatWasReviewedIsApproved(t *testing.T) {
 			if tt.data == nil {
 				tt.data = map[string]any{"csv.yaml": csvText}
 			}
-			reviewed := []Bundle{{Name: "db.v1", Digest: "sha256:aa", Manifests: []map[string]any{decoded(t, csvText)}}}
-			err := Compare(t.Context(), stored{"one": {"data": tt.data}}, reviewed, decoded(t, tt.plan))
+			reviewed := []bundle{{Name: "db.v1", Digest: "sha256:aa", Manifests: []map[string]any{decoded(t, csvText)}}}
+			err := comparePlan(t.Context(), stored{"one": {"data": tt.data}}, reviewed, decoded(t, tt.plan))
 			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}

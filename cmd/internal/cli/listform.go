@@ -1,6 +1,4 @@
-// Package listform has the forms of output in which lists are printed: those of this
-// program, and further ones of "kubectl get".
-package listform
+package cli
 
 import (
 	"encoding/json"
@@ -15,25 +13,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// jsonPath is the form that a template follows.
-const jsonPath = "jsonpath="
+// jsonPathForm is the form that a template follows.
+const jsonPathForm = "jsonpath="
 
-// OfKubectl returns the forms of "kubectl get" that a list has besides text and json.
-func OfKubectl() []string { return []string{"name", "wide", jsonPath} }
+// listForms returns the forms of "kubectl get" that a list has besides text and json.
+func listForms() []string { return []string{"name", "wide", jsonPathForm} }
 
-// Check returns an error for a form that is not among those.
-func Check(form string, forms []string) error {
+// checkListForm returns an error for a form that is not among those.
+func checkListForm(form string, forms []string) error {
 	name, _, follows := strings.Cut(form, "=")
-	if slices.Contains(forms, form) && form != jsonPath || follows && form != jsonPath && slices.Contains(forms, name+"=") {
+	if slices.Contains(forms, form) && form != jsonPathForm || follows && form != jsonPathForm && slices.Contains(forms, name+"=") {
 		return nil
 	}
 	return planning.Usagef("-o %s: want %s", form, report.OneOf(forms))
 }
 
-// Print prints a list: as a table of rows, of which the first is the header and the first
+// printList prints a list: as a table of rows, of which the first is the header and the first
 // column a name, or as a document.
-func Print(s *streams.Streams, form string, list any, rows [][]string) error {
-	template, byPath := strings.CutPrefix(form, jsonPath)
+func printList(s *streams.Streams, form string, list any, rows [][]string) error {
+	template, byPath := strings.CutPrefix(form, jsonPathForm)
 	switch {
 	case form == "json":
 		data, err := json.MarshalIndent(list, "", "  ")

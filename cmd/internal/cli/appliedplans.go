@@ -1,6 +1,4 @@
-// Package appliedplans remembers which saved plans this machine has applied, so that one
-// whose record in the cluster was deleted is not applied a second time.
-package appliedplans
+package cli
 
 import (
 	"bytes"
@@ -24,27 +22,27 @@ const (
 	keptApplied     = 4096
 )
 
-// List lists the saved plans that this machine has applied, by digest and
+// appliedPlans lists the saved plans that this machine has applied, by digest and
 // cluster, in the user's state directory. Normally the record in the cluster keeps
 // a plan from being applied twice. If the record was deleted and the cluster is
 // again as it was reviewed, a deploy job with an old plan file would restore what
 // was removed, with approvals that are still valid: this list refuses that. On
 // other machines only the expiry in the plan (--expires) does.
-type List struct{ path string }
+type appliedPlans struct{ path string }
 
-// New returns the list of this user: the file applied-plans in
+// newAppliedPlans returns the list of this user: the file applied-plans in
 // [diskcache.StateDir].
-func New(getenv func(string) string) (List, error) {
+func newAppliedPlans(getenv func(string) string) (appliedPlans, error) {
 	dir, err := diskcache.StateDir(getenv)
 	if err != nil {
-		return List{}, err
+		return appliedPlans{}, err
 	}
-	return List{filepath.Join(dir, "applied-plans")}, nil
+	return appliedPlans{filepath.Join(dir, "applied-plans")}, nil
 }
 
 // AppliedAt returns when a plan was applied on this machine, empty if the list
 // does not have it or cannot be read.
-func (l List) AppliedAt(p *preview.Plan) string {
+func (l appliedPlans) AppliedAt(p *preview.Plan) string {
 	lines, err := l.read()
 	if err != nil {
 		return ""
@@ -59,7 +57,7 @@ func (l List) AppliedAt(p *preview.Plan) string {
 	return ""
 }
 
-func (l List) read() ([]string, error) {
+func (l appliedPlans) read() ([]string, error) {
 	if info, err := os.Lstat(l.path); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(err, os.ErrInvalid)
 	}
@@ -76,7 +74,7 @@ func (l List) read() ([]string, error) {
 }
 
 // Add adds a plan that was applied at a time to the list.
-func (l List) Add(p *preview.Plan, at time.Time) error {
+func (l appliedPlans) Add(p *preview.Plan, at time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
 	}

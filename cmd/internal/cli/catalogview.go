@@ -1,6 +1,6 @@
-// Package catalogview shows a package of a catalog: its channels, versions and upgrade
+// catalogPackage catalogview shows a package of a catalog: its channels, versions and upgrade
 // edges, and which version an install would choose and why.
-package catalogview
+package cli
 
 import (
 	"fmt"
@@ -14,29 +14,29 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Package is a package of a catalog. Its texts come from the
+// catalogPackage is a package of a catalog. Its texts come from the
 // catalog and are escaped before they are printed.
-type Package struct {
-	Name           string         `json:"name"`
-	Catalog        catalog.Origin `json:"catalog"`
-	Publisher      string         `json:"publisher,omitempty"`
-	Description    string         `json:"description,omitempty"`
-	Deprecated     string         `json:"deprecated,omitempty"`
-	DefaultChannel string         `json:"defaultChannel"`
-	Channels       []Channel      `json:"channels"`
-	Chosen         Choice         `json:"chosen"`
+type catalogPackage struct {
+	Name           string           `json:"name"`
+	Catalog        catalog.Origin   `json:"catalog"`
+	Publisher      string           `json:"publisher,omitempty"`
+	Description    string           `json:"description,omitempty"`
+	Deprecated     string           `json:"deprecated,omitempty"`
+	DefaultChannel string           `json:"defaultChannel"`
+	Channels       []catalogChannel `json:"channels"`
+	Chosen         catalogChoice    `json:"chosen"`
 }
 
-// Channel is a channel of a package.
-type Channel struct {
-	Name       string    `json:"name"`
-	Heads      []string  `json:"heads"`
-	Deprecated string    `json:"deprecated,omitempty"`
-	Versions   []Version `json:"versions"` // highest first
+// catalogChannel is a channel of a package.
+type catalogChannel struct {
+	Name       string           `json:"name"`
+	Heads      []string         `json:"heads"`
+	Deprecated string           `json:"deprecated,omitempty"`
+	Versions   []catalogVersion `json:"versions"` // highest first
 }
 
-// Version is a version in a channel, with the edges that lead to it.
-type Version struct {
+// catalogVersion is a version in a channel, with the edges that lead to it.
+type catalogVersion struct {
 	Version    string   `json:"version"`
 	Bundle     string   `json:"bundle"`
 	Image      string   `json:"image"`
@@ -46,8 +46,8 @@ type Version struct {
 	Deprecated string   `json:"deprecated,omitempty"`
 }
 
-// Choice is the version that an install would choose, or the problem why it chooses none.
-type Choice struct {
+// catalogChoice is the version that an install would choose, or the problem why it chooses none.
+type catalogChoice struct {
 	Version    string                      `json:"version,omitempty"`
 	Bundle     string                      `json:"bundle,omitempty"`
 	Channel    string                      `json:"channel,omitempty"`
@@ -58,53 +58,53 @@ type Choice struct {
 	Problem    string                      `json:"problem,omitempty"` // why nothing is
 }
 
-func newChoice(c *catalog.Choice, alike []catalog.LookAlike) Choice {
-	out := Choice{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
+func newCatalogChoice(c *catalog.Choice, alike []catalog.LookAlike) catalogChoice {
+	out := catalogChoice{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
 	for _, l := range alike {
 		out.LookAlikes = append(out.LookAlikes, l.String())
 	}
 	return out
 }
 
-// Choose returns what is shown of the package that a query asks for, in the catalog that
+// chooseInCatalogs returns what is shown of the package that a query asks for, in the catalog that
 // an install would take it from, or in the first that has it when it would take none. A
 // package that no catalog has is an error.
-func Choose(catalogs []*catalog.Catalog, query catalog.Query) (Package, error) {
+func chooseInCatalogs(catalogs []*catalog.Catalog, query catalog.Query) (catalogPackage, error) {
 	choice, chooseErr := catalog.Resolve(catalogs, query)
 	home := slices.IndexFunc(catalogs, func(c *catalog.Catalog) bool {
 		return c.Has(query.Package) && (chooseErr != nil || c.Origin() == choice.Catalog)
 	})
 	if home < 0 {
-		return Package{}, chooseErr
+		return catalogPackage{}, chooseErr
 	}
 	p, err := catalogs[home].Package(query.Package)
 	if err != nil {
-		return Package{}, err
+		return catalogPackage{}, err
 	}
-	shown := describe(p, catalogs[home].Origin())
+	shown := describePackage(p, catalogs[home].Origin())
 	if chooseErr != nil {
 		shown.Chosen.Problem = chooseErr.Error()
 	} else {
-		shown.Chosen = newChoice(choice, catalog.LookAlikes(catalogs, choice))
+		shown.Chosen = newCatalogChoice(choice, catalog.LookAlikes(catalogs, choice))
 	}
 	return shown, nil
 }
 
-func describe(p *catalog.Package, origin catalog.Origin) Package {
-	out := Package{
+func describePackage(p *catalog.Package, origin catalog.Origin) catalogPackage {
+	out := catalogPackage{
 		Name: p.Name, Catalog: origin, Publisher: p.Publisher(), Description: strings.TrimSpace(p.Description),
-		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []Channel{},
+		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []catalogChannel{},
 	}
 	for i := range p.Channels {
 		c := &p.Channels[i]
-		channel := Channel{Name: c.Name, Heads: c.Heads, Deprecated: c.Deprecated}
+		channel := catalogChannel{Name: c.Name, Heads: c.Heads, Deprecated: c.Deprecated}
 		entries := map[string]catalog.Entry{}
 		for _, e := range c.Entries {
 			entries[e.Name] = e
 		}
 		for _, b := range p.Versions(c) {
 			e := entries[b.Name]
-			channel.Versions = append(channel.Versions, Version{
+			channel.Versions = append(channel.Versions, catalogVersion{
 				Version: b.Version.String(), Bundle: b.Name, Image: b.Image, Deprecated: b.Deprecated,
 				Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange,
 			})
@@ -116,7 +116,7 @@ func describe(p *catalog.Package, origin catalog.Origin) Package {
 
 // Write writes the package as text for people, with its whole description or only the
 // beginning.
-func (p Package) Write(w io.Writer, whole bool) error {
+func (p catalogPackage) Write(w io.Writer, whole bool) error {
 	line := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(w, "%-12s%s\n", name, textsafe.Line(text))
@@ -163,7 +163,7 @@ func (p Package) Write(w io.Writer, whole bool) error {
 }
 
 // upgradesFrom returns the versions that can be upgraded to this one, by upgrade edges.
-func (v Version) upgradesFrom() string {
+func (v catalogVersion) upgradesFrom() string {
 	var parts []string
 	if v.Replaces != "" {
 		parts = append(parts, v.Replaces)
@@ -185,7 +185,7 @@ func (v Version) upgradesFrom() string {
 	return strings.Join(parts, ", ")
 }
 
-func (v Version) note(c Channel) string {
+func (v catalogVersion) note(c catalogChannel) string {
 	var parts []string
 	if slices.Contains(c.Heads, v.Bundle) {
 		parts = append(parts, "head")

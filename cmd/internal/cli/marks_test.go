@@ -1,4 +1,4 @@
-package marks
+package cli
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func TestMarksAreKeptPerPlan(t *testing.T) {
+func testMarksAreKeptPerPlan(t *testing.T) {
 	state := t.TempDir()
-	store := NewStore(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
+	store := newMarkStore(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
 	digest := preview.HashBytes([]byte("plan"))
 	if got := store.Load(digest); got != nil {
 		t.Errorf("before anything was kept there is %q", got)
@@ -49,7 +49,7 @@ func TestMarksAreKeptPerPlan(t *testing.T) {
 	}
 }
 
-func TestMarksOfTheOldestPlansAreForgotten(t *testing.T) {
+func testMarksOfTheOldestPlansAreForgotten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "marks")
 	digest := func(i int) string { return preview.HashBytes([]byte(fmt.Sprint(i))) }
 	for i := range maxMarkedPlans + 3 {

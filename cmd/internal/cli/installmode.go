@@ -1,6 +1,4 @@
-// Package installmode asks in lines for the install mode of a bundle that supports
-// several, none of which is clearly meant.
-package installmode
+package cli
 
 import (
 	"context"
@@ -15,33 +13,33 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// mode is an install mode that can be asked for.
-type mode struct {
+// installMode is an install mode that can be asked for.
+type installMode struct {
 	name, does string
 	watches    bool // namespaces that the user names
 }
 
-// modes are those that a question lists, the narrowest first.
-var modes = []mode{
+// installModes are those that a question lists, the narrowest first.
+var installModes = []installMode{
 	{"OwnNamespace", "it watches its own namespace", false},
 	{"SingleNamespace", "it watches one other namespace", true},
 	{"MultiNamespace", "it watches several namespaces", true},
 	{"AllNamespaces", "it watches every namespace", false},
 }
 
-// Answer is the mode that the user chose, and which namespaces are watched.
-type Answer struct {
+// modeAnswer is the mode that the user chose, and which namespaces are watched.
+type modeAnswer struct {
 	Mode  string
 	Watch []string // nil where the mode says it
 }
 
-// Ask lists the modes that the content supports and asks for one of them. An empty
+// askInstallMode lists the modes that the content supports and asks for one of them. An empty
 // answer takes the first and narrowest, unless that needs namespaces; ok is false if the
 // user chose none.
-func Ask(ctx context.Context, in io.Reader, out io.Writer, unclear *format.UnclearModeError) (answer Answer, ok bool, err error) {
-	offered := slices.DeleteFunc(slices.Clone(modes), func(m mode) bool { return !slices.Contains(unclear.Supported, m.name) })
+func askInstallMode(ctx context.Context, in io.Reader, out io.Writer, unclear *format.UnclearModeError) (answer modeAnswer, ok bool, err error) {
+	offered := slices.DeleteFunc(slices.Clone(installModes), func(m installMode) bool { return !slices.Contains(unclear.Supported, m.name) })
 	if len(offered) == 0 {
-		return Answer{}, false, unclear
+		return modeAnswer{}, false, unclear
 	}
 	fmt.Fprintf(out, "%s can be installed in several modes:\n", textsafe.Clip(unclear.Name, 80))
 	for i, m := range offered {
@@ -55,16 +53,16 @@ func Ask(ctx context.Context, in io.Reader, out io.Writer, unclear *format.Uncle
 	for {
 		line, more, err := prompter.Ask(ctx, ask)
 		if err != nil || !more {
-			return Answer{}, false, err
+			return modeAnswer{}, false, err
 		}
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "q", line == "" && offered[0].watches:
-			return Answer{}, false, nil
+			return modeAnswer{}, false, nil
 		case line == "":
 			line = "1"
 		}
-		chosen := slices.IndexFunc(offered, func(m mode) bool { return strings.EqualFold(m.name, line) })
+		chosen := slices.IndexFunc(offered, func(m installMode) bool { return strings.EqualFold(m.name, line) })
 		if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(offered) {
 			chosen = n - 1
 		}
@@ -76,13 +74,13 @@ func Ask(ctx context.Context, in io.Reader, out io.Writer, unclear *format.Uncle
 		if !offered[chosen].watches {
 			return answer, true, nil
 		}
-		answer.Watch, err = askNamespaces(ctx, prompter)
+		answer.Watch, err = askWatchedNamespaces(ctx, prompter)
 		return answer, len(answer.Watch) > 0, err
 	}
 }
 
-// askNamespaces asks which namespaces are watched; nil if the user names none.
-func askNamespaces(ctx context.Context, prompter *frame.Prompter) ([]string, error) {
+// askWatchedNamespaces asks which namespaces are watched; nil if the user names none.
+func askWatchedNamespaces(ctx context.Context, prompter *frame.Prompter) ([]string, error) {
 	line, more, err := prompter.Ask(ctx, "Which namespaces does it watch? Names with commas between them; an empty line quits: ")
 	if err != nil || !more {
 		return nil, err

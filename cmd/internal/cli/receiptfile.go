@@ -1,5 +1,4 @@
-// Package receiptfile writes the receipt of a run to a file, which --receipt names.
-package receiptfile
+package cli
 
 import (
 	"context"
@@ -24,20 +23,20 @@ import (
 // maxReceipt is the largest receipt that is read back, in bytes.
 const maxReceipt = 64 << 20
 
-// Flag is the flag --receipt: the file to which the receipt of an apply
+// receiptFlag is the flag --receipt: the file to which the receipt of an apply
 // is written, besides the record in the cluster.
-type Flag struct {
+type receiptFlag struct {
 	Path string
 }
 
 // Add adds the flag to those of a command.
-func (f *Flag) Add(flags *pflag.FlagSet) {
+func (f *receiptFlag) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
 }
 
-// File writes the receipt of one run to a file. A nil *File
+// receiptFile writes the receipt of one run to a file. A nil *File
 // writes nothing.
-type File struct {
+type receiptFile struct {
 	path string
 	// startedRun is set where an interrupted run of the same plan left its receipt
 	// there: it stays when this run makes none.
@@ -47,29 +46,29 @@ type File struct {
 // Open creates the receipt file before the first write to the cluster, so that
 // a failure stops the run before anything changed. The file of an unfinished
 // run of the same plan is used again; any other existing file is an error.
-func (f *Flag) Open(digest string) (*File, error) {
+func (f *receiptFlag) Open(digest string) (*receiptFile, error) {
 	if f.Path == "" {
 		return nil, nil
 	}
 	file, err := os.OpenFile(f.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|bounded.NoFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		if begun, err := f.Begun(); err == nil && begun != nil && begun.Digest == digest {
-			return &File{path: f.Path, startedRun: true}, nil
+			return &receiptFile{path: f.Path, startedRun: true}, nil
 		}
 		if info, err := os.Lstat(f.Path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-			return &File{path: f.Path}, nil // of a run that was killed before it had one
+			return &receiptFile{path: f.Path}, nil // of a run that was killed before it had one
 		}
 		return nil, planning.Usagef("--receipt %s: the file exists; receipts overwrite nothing", f.Path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making the file for --receipt: %w", err)
 	}
-	return &File{path: f.Path}, file.Close()
+	return &receiptFile{path: f.Path}, file.Close()
 }
 
 // Begun returns the receipt that an interrupted run has left in the file, nil
 // if there is none.
-func (f *Flag) Begun() (*record.Receipt, error) {
+func (f *receiptFlag) Begun() (*record.Receipt, error) {
 	if f.Path == "" {
 		return nil, nil
 	}
@@ -92,12 +91,12 @@ func (f *Flag) Begun() (*record.Receipt, error) {
 	return receipt, nil
 }
 
-// Of returns the file at a path that a run has written to already.
-func Of(path string) *File { return &File{path: path} }
+// receiptFileAt returns the file at a path that a run has written to already.
+func receiptFileAt(path string) *receiptFile { return &receiptFile{path: path} }
 
 // Apply calls [install.Apply] and writes the receipt to the file. If the run
 // made no receipt, the file is deleted.
-func (f *File) Apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
+func (f *receiptFile) Apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
 	if f == nil {
 		return install.Apply(ctx, p, approval, cluster, opts)
 	}
@@ -107,7 +106,7 @@ func (f *File) Apply(ctx context.Context, p *preview.Plan, approval record.Appro
 
 // End writes the final receipt of a run, which ended with err, and returns
 // both. If there is no receipt, the file is deleted.
-func (f *File) End(receipt *record.Receipt, err error) (*record.Receipt, error) {
+func (f *receiptFile) End(receipt *record.Receipt, err error) (*record.Receipt, error) {
 	switch {
 	case f == nil:
 		return receipt, err
@@ -121,7 +120,7 @@ func (f *File) End(receipt *record.Receipt, err error) (*record.Receipt, error) 
 
 // Keep writes the receipt of a run, which ended with the error ended, and
 // returns both; the error also has that of the file.
-func (f *File) Keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
+func (f *receiptFile) Keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {
 	case err == nil:
@@ -137,7 +136,7 @@ func (f *File) Keep(receipt *record.Receipt, ended error) (*record.Receipt, erro
 }
 
 // write replaces the content of the file with a receipt, atomically.
-func (f *File) write(receipt *record.Receipt) error {
+func (f *receiptFile) write(receipt *record.Receipt) error {
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err != nil {
 		return err

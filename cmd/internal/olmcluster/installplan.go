@@ -1,7 +1,4 @@
-// Package installplan compares an InstallPlan of OLM v0 with the bundles that were
-// reviewed, before it is approved: by the names of their ClusterServiceVersions, the
-// digests of their images, and every object that OLM unpacked from them.
-package installplan
+package olmcluster
 
 import (
 	"bytes"
@@ -22,35 +19,35 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// Kind is the kind of an InstallPlan.
-const Kind = "InstallPlan"
+// installPlanKind is the kind of an InstallPlan.
+const installPlanKind = "InstallPlan"
 
-// Reader is a cluster as far as this package reads it.
-type Reader interface {
+// planReader is a cluster as far as this package reads it.
+type planReader interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
-// Writer is a cluster as far as this package writes to it.
-type Writer interface {
-	Reader
+// planWriter is a cluster as far as this package writes to it.
+type planWriter interface {
+	planReader
 	Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error)
 }
 
-// Approved is the annotation of a Subscription and of an InstallPlan with the digest of
+// approvedPlan is the annotation of a Subscription and of an InstallPlan with the digest of
 // the plan that was approved here: it is the record of what was reviewed, as OLM itself
 // keeps only that an InstallPlan was approved.
-const Approved = "kubectl-operator/approved"
+const approvedPlan = "kubectl-operator/approved"
 
-// Reviewed is what was reviewed and approved here, and is to be approved in the cluster.
-type Reviewed struct {
-	Bundles []Bundle // the package's own first, then those that it depends on
+// reviewedBundles is what was reviewed and approved here, and is to be approved in the cluster.
+type reviewedBundles struct {
+	Bundles []bundle // the package's own first, then those that it depends on
 	Digest  string   // of the approved plan
 	Timeout time.Duration
 }
 
-// Bundle is a bundle of the plan that was reviewed.
-type Bundle struct {
+// bundle is a bundle of the plan that was reviewed.
+type bundle struct {
 	Name   string // of its ClusterServiceVersion
 	Digest string // of its image
 	// Package, Channel and Catalog (NAMESPACE/NAME of a CatalogSource) are where the review
@@ -66,8 +63,8 @@ const interval = time.Second
 // maxUnpacked is the most bytes of one object in a ConfigMap of OLM.
 const maxUnpacked = 16 << 20
 
-// Names returns the names of the ClusterServiceVersions that an InstallPlan installs.
-func Names(plan map[string]any) []string {
+// planNames returns the names of the ClusterServiceVersions that an InstallPlan installs.
+func planNames(plan map[string]any) []string {
 	var out []string
 	for _, name := range preview.List(plan, "spec", "clusterServiceVersionNames") {
 		out = append(out, fmt.Sprint(name))
@@ -75,9 +72,9 @@ func Names(plan map[string]any) []string {
 	return out
 }
 
-// Until reads an object until done says so, or the time is over: then it returns the
+// awaitPlan reads an object until done says so, or the time is over: then it returns the
 // object as it was last, and the error of ctx.
-func Until(ctx context.Context, cluster Reader, at preview.Ref, done func(map[string]any) bool) (map[string]any, error) {
+func awaitPlan(ctx context.Context, cluster planReader, at preview.Ref, done func(map[string]any) bool) (map[string]any, error) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	var last map[string]any
@@ -101,10 +98,10 @@ func Until(ctx context.Context, cluster Reader, at preview.Ref, done func(map[st
 }
 
 // Approve approves an InstallPlan at the version that was compared with the review.
-func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string]any, say func(string)) error {
+func (in *reviewedBundles) Approve(ctx context.Context, cluster planWriter, plan map[string]any, say func(string)) error {
 	at := preview.RefOf(plan)
 	approved, _ := preview.Value(plan, "spec", "approved").(bool)
-	if err := Compare(ctx, cluster, in.Bundles, plan); err != nil {
+	if err := comparePlan(ctx, cluster, in.Bundles, plan); err != nil {
 		if approved {
 			return fmt.Errorf("%s was approved by another user, and is not what was reviewed: %w", at.ID(), err)
 		}
@@ -120,9 +117,9 @@ func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string
 		{Op: "replace", Path: "/spec/approved", Value: true},
 	}
 	if preview.Map(plan, "metadata", "annotations") == nil {
-		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations", Value: map[string]any{Approved: in.Digest}})
+		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations", Value: map[string]any{approvedPlan: in.Digest}})
 	} else {
-		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations/" + strings.ReplaceAll(Approved, "/", "~1"), Value: in.Digest})
+		ops = append(ops, preview.PatchOp{Op: "add", Path: "/metadata/annotations/" + strings.ReplaceAll(approvedPlan, "/", "~1"), Value: in.Digest})
 	}
 	if _, err := cluster.Patch(ctx, at, ops); err != nil {
 		changed, readErr := cluster.Get(ctx, at)
@@ -133,15 +130,15 @@ func (in *Reviewed) Approve(ctx context.Context, cluster Writer, plan map[string
 	}
 	// OLM carries out what the ConfigMaps hold after the approval, so they are read again:
 	// no precondition of the InstallPlan covers them.
-	if err := Compare(ctx, cluster, in.Bundles, plan); err != nil {
+	if err := comparePlan(ctx, cluster, in.Bundles, plan); err != nil {
 		return fmt.Errorf("%s was approved, and what OLM unpacked for it was changed meanwhile: %w; look at what is installed before you rely on it", at.ID(), err)
 	}
 	say("approved " + at.ID() + ", which holds " + in.Names())
 	return nil
 }
 
-// Names returns the names of the bundles, as a list.
-func (in *Reviewed) Names() string {
+// planNames returns the names of the bundles, as a list.
+func (in *reviewedBundles) Names() string {
 	var names []string
 	for _, b := range in.Bundles {
 		names = append(names, b.Name)
@@ -149,11 +146,11 @@ func (in *Reviewed) Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Compare returns an error unless an InstallPlan holds the reviewed bundles and nothing
+// comparePlan returns an error unless an InstallPlan holds the reviewed bundles and nothing
 // else: by the names of their ClusterServiceVersions, the digests of their images, and
 // every object that OLM unpacked from them.
-func Compare(ctx context.Context, cluster Reader, bundles []Bundle, plan map[string]any) error {
-	names, want := Names(plan), map[string]*Bundle{}
+func comparePlan(ctx context.Context, cluster planReader, bundles []bundle, plan map[string]any) error {
+	names, want := planNames(plan), map[string]*bundle{}
 	for i := range bundles {
 		want[bundles[i].Name] = &bundles[i]
 	}
@@ -190,8 +187,8 @@ type unpacked struct {
 // compareSteps compares the objects of the steps with those that were reviewed. Each bundle
 // is unpacked into a ConfigMap beside the catalog; further steps are the accounts and
 // roles that OLM makes of the ClusterServiceVersion in it, and of it alone.
-func compareSteps(ctx context.Context, cluster Reader, plan map[string]any, bundles []Bundle) error {
-	seen, want := map[string]unpacked{}, map[string]*Bundle{}
+func compareSteps(ctx context.Context, cluster planReader, plan map[string]any, bundles []bundle) error {
+	seen, want := map[string]unpacked{}, map[string]*bundle{}
 	for i := range bundles {
 		want[bundles[i].Name] = &bundles[i]
 	}
@@ -256,7 +253,7 @@ type subscription struct {
 // dependencies as reviewed: its version, package, channel and catalog, and nothing else.
 // Whether it approves upgrades by itself does not matter beside the package's own, which
 // does not: then OLM approves none of the namespace.
-func compareSubscription(manifest, namespace string, dependencies []Bundle) error {
+func compareSubscription(manifest, namespace string, dependencies []bundle) error {
 	var is subscription
 	decoder := json.NewDecoder(strings.NewReader(manifest))
 	decoder.DisallowUnknownFields()
@@ -270,7 +267,7 @@ func compareSubscription(manifest, namespace string, dependencies []Bundle) erro
 		if is.Spec.StartingCSV != b.Name {
 			continue
 		}
-		has := Bundle{Package: is.Spec.Name, Channel: is.Spec.Channel, Catalog: is.Spec.SourceNamespace + "/" + is.Spec.Source}
+		has := bundle{Package: is.Spec.Name, Channel: is.Spec.Channel, Catalog: is.Spec.SourceNamespace + "/" + is.Spec.Source}
 		if has.Package != b.Package || has.Channel != b.Channel || has.Catalog != b.Catalog {
 			return fmt.Errorf("it takes %s from package %s, channel %s of catalog %s, and reviewed was package %s, channel %s of catalog %s",
 				b.Name, has.Package, has.Channel, has.Catalog, b.Package, b.Channel, b.Catalog)
@@ -355,10 +352,10 @@ func equalObjects(a, b map[string]any) bool {
 }
 
 // Installed waits until the ClusterServiceVersion of the package has succeeded.
-func (in *Reviewed) Installed(ctx context.Context, cluster Reader, namespace string, say func(string)) error {
+func (in *reviewedBundles) Installed(ctx context.Context, cluster planReader, namespace string, say func(string)) error {
 	at := preview.Ref{APIVersion: owners.OLMAPI, Kind: owners.CSVKind, Namespace: namespace, Name: in.Bundles[0].Name}
 	phase := ""
-	csv, err := Until(ctx, cluster, at, func(csv map[string]any) bool {
+	csv, err := awaitPlan(ctx, cluster, at, func(csv map[string]any) bool {
 		if now := preview.String(csv, "status", "phase"); now != phase {
 			phase = now
 			say(fmt.Sprintf("%s: %s %s", at.ID(), phase, preview.String(csv, "status", "message")))

@@ -1,6 +1,4 @@
-// Package hints says which command or flag of this program does what one of another tool
-// does.
-package hints
+package cli
 
 import (
 	"cmp"
@@ -37,8 +35,8 @@ var flagHints = map[string]string{
 	"repo": "--catalog names a catalog, and oci:// a chart", "kube-context": "--context names the context", "v": "--log-file FILE writes debug messages", "verbose": "--log-file FILE writes debug messages", "debug": "--log-file FILE writes debug messages",
 }
 
-// UnknownCommand returns the message about a command that does not exist, with a hint.
-func UnknownCommand(root *cobra.Command, name string) string {
+// unknownCommandHint returns the message about a command that does not exist, with a hint.
+func unknownCommandHint(root *cobra.Command, name string) string {
 	if hint, ok := commandHints[name]; ok {
 		return fmt.Sprintf("unknown command %q: %s", name, hint)
 	}
@@ -50,9 +48,9 @@ func UnknownCommand(root *cobra.Command, name string) string {
 	return fmt.Sprintf("unknown command %q", name)
 }
 
-// UnknownFlag returns the text of pflag's error for a flag that a command does not have,
+// unknownFlagHint returns the text of pflag's error for a flag that a command does not have,
 // with the flag here that does the same added.
-func UnknownFlag(cmd *cobra.Command, err error) string {
+func unknownFlagHint(cmd *cobra.Command, err error) string {
 	text := err.Error()
 	name, isLong := strings.CutPrefix(text, "unknown flag: --")
 	if short, isShort := strings.CutPrefix(text, "unknown shorthand flag: '"); isShort {
