@@ -192,7 +192,9 @@ func (a *attempt) fail(doing, next string, err error) *Error {
 // requests of the run itself, where the release has such objects, which are likely to be
 // the cause; empty for other errors. No policy and no webhook is asked about these kinds.
 func (a *attempt) wayOut(err error) string {
-	if reason := preview.ReasonOf(err); reason != preview.ReasonPolicy && reason != preview.ReasonWebhook {
+	switch preview.ReasonOf(err) {
+	case preview.ReasonPolicy, preview.ReasonWebhook, preview.ReasonWebhookDown:
+	default:
 		return ""
 	}
 	var names []string

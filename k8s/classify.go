@@ -110,10 +110,11 @@ func reasonOfText(message string) (preview.Reason, bool) {
 		return preview.ReasonNotAppliable, true
 	case webhook && strings.HasSuffix(message, " does not support dry run"):
 		return preview.ReasonNoDryRun, true
-	case webhook,
-		strings.HasPrefix(message, "Internal error occurred: failed calling webhook "),
-		strings.HasPrefix(message, "conversion webhook for "):
+	case webhook:
 		return preview.ReasonWebhook, true
+	case strings.HasPrefix(message, "Internal error occurred: failed calling webhook "),
+		strings.HasPrefix(message, "conversion webhook for "):
+		return preview.ReasonWebhookDown, true
 	}
 	return "", false
 }

@@ -49,7 +49,7 @@ func TestClassify(t *testing.T) {
 		{"an admission policy that said no", status(422, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`, detailsOf(metav1.StatusCause{Message: "no"})), preview.ReasonPolicy},
 		{"a duplicate key", status(500, "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): errors:", nil), preview.ReasonNotAppliable},
 		{"a webhook that said no", status(403, `admission webhook "a.example" denied the request: no`, nil), preview.ReasonWebhook},
-		{"a webhook that does not answer", status(500, `Internal error occurred: failed calling webhook "a.example": failed to call webhook`, nil), preview.ReasonWebhook},
+		{"a webhook that does not answer", status(500, `Internal error occurred: failed calling webhook "a.example": failed to call webhook`, nil), preview.ReasonWebhookDown},
 		{"a webhook with side effects", status(400, `admission webhook "a.example" does not support dry run`, nil), preview.ReasonNoDryRun},
 		{"too many requests", status(429, "slow down", nil), preview.ReasonUnavailable},
 		{"a failing server", status(500, "etcdserver: leader changed", nil), preview.ReasonUnavailable},

@@ -23,7 +23,8 @@ const (
 	ReasonPolicy           Reason = "admission policy"  // 422 of a ValidatingAdmissionPolicy
 	ReasonImmutable        Reason = "immutable field"   // 422 on a field that cannot change
 	ReasonNotAppliable     Reason = "not appliable"     // 500 "failed to create typed patch object": permanent
-	ReasonWebhook          Reason = "admission webhook" // denied by, or unreachable
+	ReasonWebhook          Reason = "admission webhook" // denied by it
+	ReasonWebhookDown      Reason = "webhook failed"    // it, or one that converts, did not answer
 	ReasonNoDryRun         Reason = "no dry run"        // a webhook with side effects
 	ReasonUnauthorized     Reason = "unauthorized"
 	ReasonUnavailable      Reason = "unavailable" // transport errors, 429, 5xx: worth a retry

@@ -238,7 +238,7 @@ func (d dryRunner) withoutDryRun(o *preview.Object) {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
 	if d.planned[id] == nil {
 		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, "its namespace "+o.Namespace+" does not exist, and the plan does not create it")
+		d.refused(o.ID, preview.ReasonNamespaceMissing, "its namespace "+o.Namespace+" does not exist, and the plan does not create it")
 	}
 }
 

@@ -6,7 +6,9 @@ import "github.com/kubectl-operator/kubectl-operator/preview"
 type Refusals struct {
 	objects map[string]*preview.Object
 	defined map[preview.GroupKind]bool // by CRDs that the plan writes
-	mutates bool                       // the plan writes admission that changes objects
+	quotas  map[string]bool            // namespaces with a quota that the plan changes
+	mutates bool                       // the plan changes admission that changes objects
+	admits  bool                       // the plan changes admission that refuses objects
 }
 
 // NewRefusals returns the refusals of a plan.
@@ -14,29 +16,39 @@ func NewRefusals(p *preview.Plan) *Refusals {
 	if len(p.Unknowns) == 0 {
 		return &Refusals{}
 	}
-	r := &Refusals{objects: p.ObjectsByID(), defined: map[preview.GroupKind]bool{}}
+	r := &Refusals{objects: p.ObjectsByID(), defined: map[preview.GroupKind]bool{}, quotas: map[string]bool{}}
 	for i := range p.Objects {
 		switch o := &p.Objects[i]; {
-		case o.Planned == nil || o.Action == preview.ActionUnchanged:
+		case o.Action == preview.ActionUnchanged:
 		case o.Is(preview.KindCustomResourceDefinition):
-			r.defined[definedBy(o)] = true
+			r.defined[definedBy(o)] = o.Planned != nil
+		case o.Is(preview.KindResourceQuota):
+			r.quotas[o.Namespace] = true
 		case o.Is(preview.KindMutatingWebhookConfiguration, preview.KindMutatingAdmissionPolicy):
-			r.mutates = true
+			r.mutates, r.admits = true, true
+		case o.Is(preview.KindValidatingWebhookConfiguration, preview.KindValidatingAdmissionPolicy, preview.KindValidatingAdmissionPolicyBinding):
+			r.admits = true
 		}
 	}
 	return r
 }
 
-// Permanent reports whether an object stays refused, whatever is accepted: its kind is
-// not served, or its values are invalid, and the plan neither defines its kind anew nor
-// writes admission that might set them. A quota, a policy or a right may be another by
-// the time of the apply.
+// Permanent reports whether an object is refused by what the plan leaves as it is, whatever
+// is accepted: its namespace does not exist, its kind is not served, its values are invalid,
+// a quota is used up, or a policy or webhook denies it. A webhook that does not answer may do
+// so by the time of the apply, and a right may be given.
 func (r *Refusals) Permanent(u preview.Unknown) bool {
+	o := r.objects[u.Object]
 	switch u.Reason {
 	case preview.ReasonNotServed:
 		return true
+	case preview.ReasonNamespaceMissing:
+		return o != nil
+	case preview.ReasonQuota:
+		return o != nil && !r.quotas[o.Namespace]
+	case preview.ReasonPolicy, preview.ReasonWebhook:
+		return o != nil && !r.admits
 	case preview.ReasonInvalid:
-		o := r.objects[u.Object]
 		return o != nil && !r.mutates && !r.defined[o.GroupKind()]
 	}
 	return false
@@ -53,6 +65,15 @@ func Refused(p *preview.Plan) []preview.Obstacle {
 			out = append(out, Obstacle(OtherVersion, "exists as "+u.Served+", and the content has it as "+c.Object.APIVersion+", which the cluster does not serve", c))
 		case u.Reason == preview.ReasonNotServed && c.Object != nil && c.Object.Planned == nil:
 			out = append(out, Obstacle(Unreadable, "may exist, and can be neither read nor deleted: no version of its kind is served", c))
+		case u.Reason == preview.ReasonNamespaceMissing:
+			out = append(out, Obstacle(NoNamespace, "goes into namespace "+c.Object.Namespace+", which does not exist and is not part of the plan", c))
+		case u.Reason == preview.ReasonQuota:
+			c.Quota = u.Quota
+			out = append(out, Obstacle(OverQuota, "is refused by a quota: "+u.Why, c))
+		case u.Reason == preview.ReasonPolicy:
+			out = append(out, Obstacle(DeniedByPolicy, "is refused by an admission policy: "+u.Why, c))
+		case u.Reason == preview.ReasonWebhook:
+			out = append(out, Obstacle(DeniedByWebhook, "is refused by an admission webhook: "+u.Why, c))
 		case u.Reason == preview.ReasonInvalid:
 			out = append(out, Obstacle(Invalid, "is refused by the API server: "+u.Why, c))
 		default:

@@ -54,6 +54,13 @@ const (
 	Misfit
 	// Invalid is that the API server refuses its values.
 	Invalid
+	// NoNamespace is that its namespace does not exist, and the plan does not create it.
+	NoNamespace
+	// OverQuota is that a ResourceQuota is used up.
+	OverQuota
+	// DeniedByPolicy and DeniedByWebhook are that admission of the cluster denied its dry run.
+	DeniedByPolicy
+	DeniedByWebhook
 	// RefusedByPolicy is that an admission policy of the cluster refuses it.
 	RefusedByPolicy
 	// ApplierRefuses is that the tool which applies the plan does not take an existing object
@@ -75,6 +82,7 @@ type Case struct {
 	Owner   preview.Ref     // that has it, for Controller and OwnerReference
 	Set     string          // the id of an ApplySet
 	Hidden  string          // what may not be read
+	Quota   string          // the name of the ResourceQuota that is used up
 	Policy  string          // KIND NAME of the admission policy that refuses it
 	Served  string          // the API version in which the cluster has it
 	// Definition is the name of the CRD of the plan that defines the object's kind.
@@ -155,6 +163,19 @@ var rows = [causes]row{
 	},
 	Misfit:  misfit,
 	Invalid: invalid,
+	NoNamespace: func(c Case) (string, []string) {
+		return "create it, then preview again: " + c.kubectl(commandline.Join("kubectl", "create", "namespace", c.Object.Namespace)), nil
+	},
+	OverQuota: func(c Case) (string, []string) {
+		return "raise the quota or free what it counts, then preview again: " +
+			c.kubectl(commandline.Join("kubectl", "edit", "resourcequota", c.Quota, "-n", c.Object.Namespace)), nil
+	},
+	DeniedByPolicy: func(c Case) (string, []string) {
+		return "set what it asks for, by --set or in the content, then preview again: " + c.kubectl("kubectl get validatingadmissionpolicybindings -o wide"), nil
+	},
+	DeniedByWebhook: func(c Case) (string, []string) {
+		return "set what it asks for, by --set or in the content, then preview again: " + c.kubectl("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"), nil
+	},
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +
 			c.kubectl("kubectl get "+strings.Replace(strings.ToLower(c.Policy), " ", "/", 1)+" -o yaml"), nil

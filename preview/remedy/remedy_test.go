@@ -24,7 +24,7 @@ func TestEachCauseHasARemedy(t *testing.T) {
 	for cause := range causes {
 		c := Case{
 			Plan: plan, Object: object, ID: object.ID, Release: preview.Release{Name: "other", Namespace: "theirs"},
-			Owner: preview.Ref{APIVersion: "argoproj.io/v1alpha1", Kind: "Application", Namespace: "argocd", Name: "shop"}, Set: "applyset-1", Hidden: "Secret a/b", Policy: "ValidatingAdmissionPolicy house",
+			Owner: preview.Ref{APIVersion: "argoproj.io/v1alpha1", Kind: "Application", Namespace: "argocd", Name: "shop"}, Set: "applyset-1", Hidden: "Secret a/b", Quota: "small", Policy: "ValidatingAdmissionPolicy house",
 		}
 		found := Obstacle(cause, "is in the way", c)
 		if found.Object != object.ID || found.Cause != "is in the way" || found.Remedy == "" {

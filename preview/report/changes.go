@@ -24,16 +24,16 @@ func changeLinesAt(indent string, c preview.Change, l layout) []string {
 	later := indent + "    "
 	name := line(c.Path) + ":"
 	c = c.Readable()
-	switch c.Op {
-	case diff.OpAdd:
-		return l.exact(indent+"+ "+name, later, wholeValue(c.To))
-	case diff.OpRemove:
-		return l.exact(indent+"- "+name, later, wholeValue(c.From))
-	}
 	from, fromOK := c.From.(string)
 	to, toOK := c.To.(string)
-	if (fromOK || c.From == nil) && (toOK || c.To == nil) && strings.Contains(strings.TrimSpace(from+to), "\n") {
+	ofText := !strings.HasPrefix(c.Path, ".") && (fromOK || c.From == nil) && (toOK || c.To == nil) // lines of a file, no field
+	switch {
+	case (ofText || fromOK && toOK) && strings.Contains(strings.TrimSpace(from+to), "\n"):
 		return append([]string{indent + "~ " + name}, fold(textDiff(from, to, later), maxDiffLines, later)...)
+	case c.Op == diff.OpAdd:
+		return l.exact(indent+"+ "+name, later, wholeValue(c.To))
+	case c.Op == diff.OpRemove:
+		return l.exact(indent+"- "+name, later, wholeValue(c.From))
 	}
 	was, is := changedValues(c, maxValue)
 	return l.exact(indent+"~ "+name, later, was+" -> "+is)

@@ -81,8 +81,8 @@ func (d *document) block(s review.Section) string {
 		for _, text := range s.Texts() {
 			out += "- " + prose(line(text)) + "\n"
 		}
-		if s.Command != "" {
-			out += "\n" + prose(s.CommandFor) + " " + code(s.Command) + "\n"
+		for _, c := range s.Commands {
+			out += "\n" + prose(c.For) + " " + code(c.Text) + "\n"
 		}
 		return out
 	}
@@ -128,18 +128,19 @@ type foldedSection struct {
 // applyBlock returns the command that applies the plan, and the remarks about it.
 func applyBlock(p *preview.Plan, s review.Section) string {
 	block := "\n### " + heading(s) + "\n\n"
-	if command := s.Command; command != "" {
+	for _, c := range s.Commands {
+		command := c.Text
 		if len(command) > maxCommand {
 			command = review.CommandOfFile(p)
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
+		}
+		if c.For != "" {
+			block += "\n" + prose(c.For) + "\n\n"
 		}
 		block += fence("sh", strings.Split(command, "\n")) + "\n"
 	}
 	for _, note := range s.Tail {
 		block += prose(textsafe.Truncate(note, maxWhy)) + "\n"
-	}
-	for _, row := range s.Rows {
-		block += "\n" + prose(row.Cells[0]) + " " + code(row.Cells[1]) + "\n"
 	}
 	return block
 }

@@ -105,12 +105,12 @@ func (l layout) body(s review.Section) (out []string, objects []int) {
 	if quiet > 0 {
 		add(fmt.Sprintf("  … %d unchanged, -o json lists them", quiet))
 	}
-	if s.Command != "" {
-		if s.CommandFor != "" {
-			add("  " + s.CommandFor)
+	for _, c := range s.Commands {
+		if c.For != "" {
+			add("  " + c.For)
 		}
-		for _, command := range strings.Split(s.Command, "\n") {
-			add("  " + line(command)) // not wrapped: it is copied as a whole
+		for _, text := range strings.Split(c.Text, "\n") {
+			add("  " + line(text)) // not wrapped: it is copied as a whole
 		}
 	}
 	for _, text := range s.Tail {
@@ -281,6 +281,10 @@ func (t *table) below(indent string, row review.Row) []string {
 		out = append(out, t.wrap(indent+mark, row.Cells[i])...)
 	}
 	for _, below := range row.Lines {
+		if below.Whole {
+			out = append(out, indent+marked(below.Mark)+line(below.Text))
+			continue
+		}
 		out = append(out, t.hang(indent+marked(below.Mark), indent+"  ", below.Text)...)
 	}
 	for _, c := range row.Changes {

@@ -456,15 +456,17 @@ func applySection(p *preview.Plan) Section {
 	s := Section{ID: Apply, Title: "APPLY THIS PLAN", Tail: installNotes(p)}
 	switch {
 	case p.AppliedBy != nil:
-		s.Title, s.Command = "APPLIED BY "+strings.ToUpper(p.AppliedBy.Name()), ownCommand(p)
-		s.Rows = []Row{{Cells: []string{takeOverText, takeOver(p)}}}
-		s.Columns = []Column{{Name: "for"}, {Name: "command", Use: Below, Whole: true}}
+		s.Title = "APPLIED BY " + strings.ToUpper(p.AppliedBy.Name())
+		if own := ownCommand(p); own != "" {
+			s.Commands = []ShellCommand{{Text: own}}
+		}
+		s.Commands = append(s.Commands, ShellCommand{takeOverText, takeOver(p)})
 	case p.Summary.Blocked > 0, len(verdict.For(p).Obstacles) > 0:
 		s.Title = "NOT INSTALLABLE"
 	case nothingToDo(p):
 		s.Title = "NOTHING TO DO"
 	default:
-		s.Command = Command(p)
+		s.Commands = []ShellCommand{{Text: Command(p)}}
 	}
 	return s
 }
@@ -475,7 +477,10 @@ func ApplyCommand(p *preview.Plan) string {
 	if p.AppliedBy != nil {
 		return ""
 	}
-	return applySection(p).Command
+	if s := applySection(p); len(s.Commands) > 0 {
+		return s.Commands[0].Text
+	}
+	return ""
 }
 
 func nothingToDo(p *preview.Plan) bool {

@@ -113,7 +113,7 @@ func fileRow(f preview.File) Row {
 	row.Cells = []string{string(f.Action), is}
 	for _, text := range more {
 		if text != "" {
-			row.Lines = append(row.Lines, Line{Text: text})
+			row.Lines = append(row.Lines, Line{Text: text, Whole: true})
 		}
 	}
 	return row
@@ -143,14 +143,14 @@ func platformSection(p *preview.Plan) Section {
 	s := Section{ID: Platforms, Title: "PLATFORMS", Note: preview.Plural(len(p.Platforms), "platform"), Columns: []Column{{Name: "platform", Use: Heading}, {Name: "file", Whole: true}}}
 	for _, other := range p.Platforms {
 		if other.Platform == p.Platform {
-			s.Rows = append(s.Rows, Row{Cells: []string{other.Platform, "this plan's own, see FILES"}, Lines: []Line{{Text: "content " + other.ContentDigest}}})
+			s.Rows = append(s.Rows, Row{Cells: []string{other.Platform, "this plan's own, see FILES"}, Lines: []Line{{Text: "content " + other.ContentDigest, Whole: true}}})
 			continue
 		}
 		head := words.Joined("  ", other.Platform, preview.Plural(len(other.Files), "file"), "content "+other.ContentDigest)
 		for _, f := range other.Files {
 			s.Rows = append(s.Rows, Row{
 				Cells: []string{head, words.Joined("  ", f.Mode, f.Path, preview.Plural(int(f.Size), "byte"), "sha256:"+f.SHA256)},
-				Lines: []Line{{Text: words.Joined("  ", f.Contents, words.Prefixed("from ", f.Origin))}},
+				Lines: []Line{{Text: words.Joined("  ", f.Contents, words.Prefixed("from ", f.Origin)), Whole: true}},
 			})
 		}
 	}
@@ -224,7 +224,7 @@ func byKind(head string, objects []*preview.Object) []Row {
 func objectRow(p *preview.Plan, head string, o *preview.Object, count int) Row {
 	row := Row{Cells: []string{head, o.Kind, objectName(o)}, Objects: count}
 	for _, text := range p.Contested(o) {
-		row.Lines = append(row.Lines, Line{"!", text})
+		row.Lines = append(row.Lines, Line{Mark: "!", Text: text})
 	}
 	for _, text := range o.Adoption.Lines() {
 		row.Lines = append(row.Lines, Line{Text: text})
@@ -287,7 +287,7 @@ func secretKeys(states map[string]string) []Line {
 	var out []Line
 	for key, state := range states {
 		if state != "equal" {
-			out = append(out, Line{"~", "key " + key + ": " + state})
+			out = append(out, Line{Mark: "~", Text: "key " + key + ": " + state})
 		}
 	}
 	slices.SortFunc(out, func(a, b Line) int { return strings.Compare(a.Text, b.Text) })

@@ -52,7 +52,7 @@ func obstacleSection(p *preview.Plan) Section {
 		s.Rows = append(s.Rows, Row{Cells: []string{words.Joined(" ", objects[i], cause)}})
 	}
 	if again := PlanWithoutObstacles(p); again != "" {
-		s.Command, s.CommandFor = again, withoutObstacles
+		s.Commands = []ShellCommand{{withoutObstacles, again}}
 	}
 	return s
 }
@@ -62,8 +62,8 @@ func obstacleSection(p *preview.Plan) Section {
 func ObstacleTexts(p *preview.Plan) []string {
 	s := obstacleSection(p)
 	out := s.Texts()
-	if s.Command != "" {
-		out = append(out, withoutObstacles+" "+s.Command)
+	for _, c := range s.Commands {
+		out = append(out, c.For+" "+c.Text)
 	}
 	return out
 }

@@ -70,9 +70,8 @@ type Section struct {
 	Columns []Column
 	Rows    []Row
 	Tail    []string
-	// Command is a command to copy, before Tail; empty for none. It may have two lines.
-	// CommandFor says what it is for, where that does not go without saying.
-	Command, CommandFor string
+	// Commands are commands to copy, before Tail.
+	Commands []ShellCommand
 }
 
 // Texts returns each row in one line.
@@ -83,6 +82,10 @@ func (s Section) Texts() []string {
 	}
 	return out
 }
+
+// ShellCommand is a command to copy, of one or two lines. For says what it does, where that does
+// not go without saying.
+type ShellCommand struct{ For, Text string }
 
 // Use says how a column is drawn.
 type Use int
@@ -130,8 +133,11 @@ type Row struct {
 	Objects int
 }
 
-// Line is a line below a row, with a symbol before it.
-type Line struct{ Mark, Text string }
+// Line is a line below a row, with a symbol before it. A line that is whole is not wrapped.
+type Line struct {
+	Mark, Text string
+	Whole      bool
+}
 
 // Of returns the document of a plan.
 func Of(p *preview.Plan) *Document {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
-	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // maxOpen is the most objects that are listed as not read (20); the others are counted.
@@ -165,7 +164,10 @@ func openSection(p *preview.Plan) Section {
 		return Section{} // no cluster has a part in it
 	}
 	s := Section{ID: Open, Title: "WHAT COULD NOT BE KNOWN", Columns: []Column{{Name: "what"}, {Name: "why"}}}
-	s.Lead = []string{words.Joined(" ", "Read mode "+readModeText(p.ReadMode)+".", computedText(p))}
+	s.Lead = []string{"Read mode " + readModeText(p.ReadMode) + "."}
+	if text := computedText(p); text != "" {
+		s.Lead = append(s.Lead, text)
+	}
 	for _, q := range openQuestions(p) {
 		s.Rows = append(s.Rows, Row{Mark: "?", Tone: Caution, Cells: []string{q.What, q.Why}})
 	}

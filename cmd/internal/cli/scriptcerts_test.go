@@ -58,6 +58,7 @@ func ageCertCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 			ts.Check(err)
 			set.Certificate, set.Key = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pemKey(ts, key)
 			secret["data"] = set.Data()
+			delete(secret["metadata"].(map[string]any), "resourceVersion") // of the write before
 			body, err := json.Marshal(secret)
 			ts.Check(err)
 			file := ts.MkAbs("aged.json")
