@@ -299,6 +299,37 @@ func (w *olmWorld) approve(t *testing.T, s *olmStory, namespace, csv string) {
 	w.until(t, w.olmRef(namespace, "Subscription", s.next.pkg), "at "+csv, func(body map[string]any) bool {
 		return preview.String(body, "status", "installedCSV") == csv
 	})
+	w.settled(t, namespace, csv)
+}
+
+// settled waits until each Deployment with webhooks has the certificate that OLM makes anew
+// because the garbage collector takes the one of the version that is replaced.
+func (w *olmWorld) settled(t *testing.T, namespace, csv string) {
+	t.Helper()
+	all, err := w.client.List(t.Context(), "apps/v1", "Deployment", namespace, "olm.owner="+csv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, deployment := range all {
+		for _, volume := range preview.Maps(deployment, "spec", "template", "spec", "volumes") {
+			if preview.String(volume, "name") != "webhook-cert" {
+				continue
+			}
+			secret := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: preview.String(volume, "secret", "secretName")}
+			made := w.until(t, secret, "that of "+csv, func(body map[string]any) bool {
+				owners := preview.Maps(body, "metadata", "ownerReferences")
+				return len(owners) == 1 && preview.String(owners[0], "name") == csv
+			})
+			hash := preview.String(made, "metadata", "annotations", "olmcahash")
+			ref := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: namespace, Name: preview.RefOf(deployment).Name}
+			w.until(t, ref, "with its certificate", func(body map[string]any) bool {
+				return preview.String(body, "spec", "template", "metadata", "annotations", "olmcahash") == hash
+			})
+		}
+	}
+	w.until(t, w.olmRef(namespace, "ClusterServiceVersion", csv), "installed", func(body map[string]any) bool {
+		return preview.String(body, "status", "phase") == "Succeeded"
+	})
 }
 
 // olmStories are the upgrades.
