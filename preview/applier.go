@@ -34,7 +34,8 @@ type Applier struct {
 func Limits() []Limit {
 	return []Limit{
 		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
-		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController, LimitOption,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController, LimitNotRunning, LimitNotHandled,
+		LimitOption,
 	}
 }
 
@@ -72,6 +73,23 @@ type ApplierLimit struct {
 	Object string `json:"object,omitempty"`
 	// Detail is a name that belongs to What, such as the event of a hook.
 	Detail string `json:"detail,omitempty"`
+	// Window is that of a sync-window.
+	Window SyncWindow `json:"window,omitzero"`
+}
+
+// SyncWindow is a time in which Argo CD syncs an Application, or does not. Whether it is open
+// now is no part of a plan.
+type SyncWindow struct {
+	// Kind is allow or deny.
+	Kind string `json:"kind"`
+	// Schedule says in the form of cron when it opens.
+	Schedule string `json:"schedule"`
+	// TimeZone is that of Schedule, UTC if empty.
+	TimeZone string `json:"timeZone,omitempty"`
+	// Duration is how long it is open, such as 1h.
+	Duration string `json:"duration"`
+	// ManualSync is true if it does not keep a user from syncing.
+	ManualSync bool `json:"manualSync,omitempty"`
 }
 
 // Limit is a kind of [ApplierLimit]. The set is closed.
@@ -84,7 +102,7 @@ const (
 	LimitNotPruned   Limit = "not-pruned"        // what the content lacks stays
 	LimitKept        Limit = "kept"              // by an annotation of the object
 	LimitSuspended   Limit = "suspended"         // nothing is applied before it is resumed
-	LimitWindow      Limit = "sync-window"       // nothing is applied outside of it
+	LimitWindow      Limit = "sync-window"       // Window, of the project Object
 	LimitManual      Limit = "manual"            // nothing is applied before the controller is asked to
 	LimitWaits       Limit = "waits"             // nothing is applied before Object is ready
 	LimitRemediation Limit = "remediation"       // Detail is what follows a failure
@@ -95,6 +113,10 @@ const (
 	// LimitNoController is that the kind which the controller follows is not served, of the API
 	// group Detail, so that nothing is applied before the tool is installed.
 	LimitNoController Limit = "no-controller"
+	// LimitNotRunning is that Detail, a controller that the tool needs, has no replica in the
+	// cluster that is ready. Object is its workload, empty for none.
+	LimitNotRunning Limit = "controller-not-running"
+	LimitNotHandled Limit = "not-handled" // Object, which the controller follows, was never handled
 	// LimitOption is that Detail, an option or step of the tool, changes what it writes in a way
 	// that is not planned.
 	LimitOption     Limit = "option-not-planned"

@@ -115,7 +115,7 @@ func (g *generator) object(t reflect.Type) map[string]any {
 			schema["description"] = text
 		}
 		properties[name] = schema
-		if options != "omitempty" {
+		if options != "omitempty" && options != "omitzero" {
 			required = append(required, name)
 		}
 	}

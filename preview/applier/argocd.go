@@ -357,30 +357,45 @@ func (a *ArgoCD) readProject(ctx context.Context, cluster Cluster) error {
 	}
 	for _, window := range preview.Maps(r.Body, "spec", "syncWindows") {
 		if a.inWindow(window) {
-			a.limit(preview.LimitWindow, ref.ID(), strings.TrimSpace(strings.Join([]string{
-				preview.String(window, "kind"), preview.String(window, "schedule"), preview.String(window, "duration"), preview.String(window, "timeZone"),
-			}, " ")))
+			manual, _ := window["manualSync"].(bool)
+			addLimit(&a.about, preview.ApplierLimit{What: preview.LimitWindow, Object: ref.ID(), Window: preview.SyncWindow{
+				Kind: preview.String(window, "kind"), Schedule: preview.String(window, "schedule"), Duration: preview.String(window, "duration"),
+				TimeZone: preview.String(window, "timeZone"), ManualSync: manual,
+			}})
 		}
 	}
 	return unlessAnswered(r.Err)
 }
 
-// inWindow reports whether a sync window is for the Application: by one of its patterns.
+// inWindow reports whether a sync window is for the Application: by one of its patterns, or,
+// with andOperator, by one of each list (argo-cd v3.2.1, pkg/apis/application/v1alpha1/types.go).
 func (a *ArgoCD) inWindow(window map[string]any) bool {
-	destination := preview.Map(a.app, "spec", "destination")
+	destination, lists, matched := preview.Map(a.app, "spec", "destination"), 0, 0
 	for key, names := range map[string][]string{
 		"applications": {preview.String(a.app, "metadata", "name")}, "namespaces": {preview.String(destination, "namespace")},
 		"clusters": {preview.String(destination, "server"), preview.String(destination, "name")},
 	} {
-		for _, pattern := range preview.Texts(window[key]) {
-			for _, name := range names {
-				if ok, err := path.Match(pattern, name); err == nil && ok && name != "" || pattern == "*" {
-					return true
-				}
-			}
+		patterns := preview.Texts(window[key])
+		if len(patterns) == 0 {
+			continue
+		}
+		lists++
+		if slices.ContainsFunc(patterns, func(pattern string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return name != "" && globMatches(pattern, name) })
+		}) {
+			matched++
 		}
 	}
-	return false
+	if window["andOperator"] == true {
+		return matched > 0 && matched == lists
+	}
+	return matched > 0
+}
+
+// globMatches reports whether a pattern matches a name, whose slashes are no separators.
+func globMatches(pattern, name string) bool {
+	ok, err := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(name, "/", "\x00"))
+	return ok && err == nil
 }
 
 func (a *ArgoCD) has(option string) bool { return slices.Contains(a.options, option) }

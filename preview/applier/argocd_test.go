@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -59,7 +60,7 @@ func decodedObject(t *testing.T, text string) map[string]any {
 
 const (
 	application = "argoproj.io/Application/argocd/web"
-	webApp      = "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: web, namespace: argocd, uid: '7'}, spec: {project: default, destination: {namespace: shop}%s}}"
+	webApp      = "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: web, namespace: argocd, uid: '7'}, spec: {project: default, destination: {namespace: shop, server: 'https://kubernetes.default.svc'}%s}}"
 	trackedMap  = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop, annotations: {argocd.argoproj.io/tracking-id: '%s'}}}"
 )
 
@@ -87,9 +88,12 @@ func TestAnApplicationSaysHowItIsSynced(t *testing.T) {
 		},
 		"fields are ignored, and there is a window": {
 			spec: ", syncPolicy: {automated: {}}, ignoreDifferences: [{kind: ConfigMap, jsonPointers: [/data/a]}]", live: "web:/ConfigMap:shop/a",
-			project: "{apiVersion: argoproj.io/v1alpha1, kind: AppProject, metadata: {name: default, namespace: argocd}, spec: {syncWindows: [{kind: deny, schedule: '0 22 * * *', duration: 1h, applications: ['w*']}, {kind: deny, schedule: '1 1 * * *', applications: [other]}]}}",
-			method:  preview.MethodThreeWay, mark: "web:/ConfigMap:shop/a",
-			limits: []string{"fields-ignored  /data/a", "sync-window argoproj.io/AppProject/argocd/default deny 0 22 * * * 1h"},
+			project: "{apiVersion: argoproj.io/v1alpha1, kind: AppProject, metadata: {name: default, namespace: argocd}, spec: {syncWindows: [{kind: deny, schedule: '0 22 * * *', duration: 1h, applications: ['w*']}, {kind: deny, schedule: '1 1 * * *', applications: [other]}," +
+				" {kind: allow, schedule: '0 6 * * *', timeZone: Europe/Berlin, duration: 2h, manualSync: true, clusters: ['https://*.svc'], namespaces: [shop], andOperator: true}," +
+				" {kind: allow, schedule: '0 7 * * *', duration: 2h, clusters: ['https://*.svc'], namespaces: [other], andOperator: true}]}}",
+			method: preview.MethodThreeWay, mark: "web:/ConfigMap:shop/a",
+			limits: []string{"fields-ignored  /data/a", "sync-window argoproj.io/AppProject/argocd/default {allow 0 6 * * * Europe/Berlin 2h true}",
+				"sync-window argoproj.io/AppProject/argocd/default {deny 0 22 * * *  1h false}"},
 		},
 		"settings and project may not be read": {
 			spec: ", syncPolicy: {automated: {}}", live: "web:/ConfigMap:shop/a", refused: []string{"core/ConfigMap/argocd/argocd-cm", "argoproj.io/AppProject/argocd/default"},
@@ -129,7 +133,7 @@ func TestAnApplicationSaysHowItIsSynced(t *testing.T) {
 			about := found.Describe()
 			var limits []string
 			for _, l := range about.Limits {
-				limits = append(limits, string(l.What)+" "+l.Object+" "+l.Detail)
+				limits = append(limits, strings.TrimSuffix(fmt.Sprint(l.What, " ", l.Object, " ", l.Detail, l.Window), "{    false}"))
 			}
 			if about.Method != tt.method || about.Record != "7" || about.Object != application || !slices.Equal(limits, tt.limits) {
 				t.Errorf("it is %+v", about)

@@ -12,7 +12,7 @@ import (
 
 // readControlled reads what a controller follows as it is in the cluster, in the version of
 // ref or, if that is not served, the one that controllers have now; nil if it is not there.
-// What may not be read is a limit, and so is a kind that is not served.
+// What may not be read is a limit.
 func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about *preview.Applier) (map[string]any, error) {
 	current := map[string]string{HelmReleaseGroup: "/v2", KustomizationGroup: "/v1"}
 	for _, version := range []string{ref.APIVersion, ref.Group() + current[ref.Group()]} {
@@ -29,7 +29,6 @@ func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about
 			return nil, read.Err
 		}
 	}
-	addLimit(about, preview.ApplierLimit{What: preview.LimitNoController, Detail: ref.Group()})
 	return nil, nil
 }
 

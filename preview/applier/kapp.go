@@ -179,10 +179,6 @@ func (k *Kapp) controller(ctx context.Context, cluster Cluster, asked Controlled
 			return unlessAnswered(r.Err)
 		}
 		asked.Body = r.Body
-	} else if version, err := cluster.ServedVersion(ctx, AppGroup, "App"); err != nil {
-		return err
-	} else if version == "" {
-		addLimit(&k.about, preview.ApplierLimit{What: preview.LimitNoController, Detail: AppGroup})
 	}
 	k.about.Controller, k.about.Object = kappController, asked.Ref.ID()
 	for _, field := range []string{"paused", "canceled"} {

@@ -17,6 +17,7 @@ const (
 	OLMv0Group      = "operators.coreos.com"
 	subscriptionAPI = OLMv0Group + "/v1alpha1"
 	csvKind         = "ClusterServiceVersion"
+	catalogOperator = "catalog-operator"
 	alongside       = "operatorframework.io/installed-alongside-"
 	specHash        = "olm.deployment-spec-hash"
 	// newUID stands for the uid of an owner that does not exist yet.
@@ -62,7 +63,7 @@ func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, as
 	}
 	asked.Ref.Namespace = cmp.Or(asked.Ref.Namespace, release.Namespace)
 	o := &OLMv0{live: map[string]map[string]any{}, bundle: of.Name, namespace: release.Namespace, about: preview.Applier{
-		Tool: preview.ApplierOLMv0, Controller: "catalog-operator", Object: asked.Ref.ID(),
+		Tool: preview.ApplierOLMv0, Controller: catalogOperator, Object: asked.Ref.ID(),
 		Method: preview.MethodUpdate, Manager: "catalog", Overwrites: true, Record: preview.UID(live),
 	}}
 	notRead(&o.about, asked.Ref, err)

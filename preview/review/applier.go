@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -71,7 +72,7 @@ func applierTexts(p *preview.Plan) []string {
 		texts = append(texts, "The whole object is replaced, as field manager "+a.Manager+".")
 	}
 	for _, limit := range a.Limits {
-		texts = append(texts, limitText(limit))
+		texts = append(texts, limitText(a.Tool, limit))
 	}
 	return texts
 }
@@ -83,8 +84,8 @@ var limitTexts = map[preview.Limit]string{
 	preview.LimitNotPruned:    "What the content no longer has stays in the cluster",
 	preview.LimitKept:         "An object that the content no longer has is kept, as its annotation says",
 	preview.LimitSuspended:    "Reconciliation is suspended: nothing is applied before it is resumed",
-	preview.LimitWindow:       "Sync windows decide when something is applied",
-	preview.LimitManual:       "Nothing is applied automatically: the change waits for a sync",
+	preview.LimitWindow:       "A sync window says when something is applied",
+	preview.LimitManual:       "Nothing is applied automatically: the change waits until that is asked for",
 	preview.LimitWaits:        "Nothing is applied before another object is ready",
 	preview.LimitOtherOwner:   "Another tool has an object, and writes it too",
 	preview.LimitRemediation:  "After a failure",
@@ -92,19 +93,50 @@ var limitTexts = map[preview.Limit]string{
 	preview.LimitIgnored:      "Fields are left as they are",
 	preview.LimitOverwrites:   "What another manager changed is overwritten",
 	preview.LimitNoController: "Nothing is applied before its controller is installed: its kinds are not served",
+	preview.LimitNotRunning:   "A controller that it needs does not run in this cluster: nothing is applied before it does",
+	preview.LimitNotHandled:   "Its controller has not handled what it follows yet",
 	preview.LimitOption:       "An option or step of the tool is not planned, and what it changes is not shown",
 	preview.LimitNotRead:      "Part of what the tool applies could not be read",
 }
 
-func limitText(limit preview.ApplierLimit) string {
-	text := limitTexts[limit.What]
-	if text == "" {
-		text = string(limit.What)
-	}
+// ownTexts are those of [limitTexts] for which a tool has words of its own.
+var ownTexts = map[string]map[preview.Limit]string{
+	preview.ApplierFlux: {
+		preview.LimitKept: "An object that the content no longer has is kept, as its label or annotation says",
+	},
+	preview.ApplierArgoCD: {
+		preview.LimitKept:   "An object that the content no longer has is kept, as a sync option says",
+		preview.LimitManual: "Nothing is applied automatically: the change waits for a sync",
+	},
+	preview.ApplierKapp: {
+		preview.LimitSuspended: "The App is paused or canceled: nothing is applied before it is neither",
+	},
+	preview.ApplierOLMv0: {
+		preview.LimitManual:    "Nothing is applied automatically: the InstallPlan waits for approval",
+		preview.LimitNotPruned: "A CRD that the new version no longer has stays in the cluster",
+		preview.LimitWaits:     "Nothing is applied before the namespace has one OperatorGroup, and no other",
+		preview.LimitNotRead:   "Part of what OLM applies is not known: it could not be read, or OLM makes it anew",
+	},
+}
+
+func limitText(tool string, limit preview.ApplierLimit) string {
+	text := cmp.Or(ownTexts[tool][limit.What], limitTexts[limit.What], string(limit.What))
 	if limit.Object != "" {
 		text += ": " + preview.IDPlace(limit.Object)
 	}
-	return words.Joined("  ", text, limit.Detail)
+	return words.Joined("  ", text, limit.Detail, windowText(limit.Window))
+}
+
+// windowText says when a sync window is open, and what that means; empty for none.
+func windowText(w preview.SyncWindow) string {
+	if w == (preview.SyncWindow{}) {
+		return ""
+	}
+	text := w.Kind + " " + w.Schedule + " " + w.TimeZone + " for " + w.Duration
+	if w.ManualSync {
+		text += ", and manual syncs are allowed"
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // appliedNotes says how a plan of another tool gets applied.

@@ -242,7 +242,9 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 	}
 	opts := p.options(release, nil)
 	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, Action: preview.RequestUpgrade}
-	setApplier(by, &opts)
+	if err := p.setApplier(ctx, by, &opts); err != nil {
+		return nil, err
+	}
 	return p.Judge(engine.Build(ctx, []planned.Content{content}, p.cluster, opts))
 }
 
@@ -255,9 +257,9 @@ func (out *Resolution) revision() int {
 }
 
 // setApplier sets what the options of a plan take from the tool that applies it.
-func setApplier(by *applier.Found, opts *engine.Options) {
+func (p *Planner) setApplier(ctx context.Context, by *applier.Found, opts *engine.Options) error {
 	if by == nil {
-		return
+		return nil
 	}
 	about := by.Describe()
 	opts.Applier, opts.Installed = by.Tool, engine.Installed{Base: preview.Base{Revision: about.Revision, Packages: by.Installed}}
@@ -268,4 +270,5 @@ func setApplier(by *applier.Found, opts *engine.Options) {
 		opts.Installed.Members = append(opts.Installed.Members, engine.InstalledObject{Ref: item.Ref, Body: item.Body, Format: helm.Name})
 	}
 	opts.ReleaseOptions, opts.OptionChanges = nil, nil
+	return applier.FindControllers(ctx, p.cluster, by)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -538,7 +539,7 @@ func (w *olmWorld) liveOf(t *testing.T, ref preview.Ref, of *catalogBundle) map[
 
 // unpredictable removes what cannot be predicted: uids of owners, and, of webhooks, the
 // certificate, what is a hash of it and the random name; and what depends on how often OLM
-// executes an InstallPlan.
+// executes an InstallPlan, and on what its caches have.
 func unpredictable(body map[string]any) map[string]any {
 	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
 		delete(owner, "uid")
@@ -546,6 +547,9 @@ func unpredictable(body map[string]any) map[string]any {
 	labels := preview.Map(body, "metadata", "labels")
 	if preview.String(body, "kind") == "ClusterRole" && labels["olm.owner.kind"] == nil {
 		delete(labels, "olm.owner") // of a ClusterRole that the bundle brings, where OLM has to repeat the InstallPlan
+	}
+	if labels["olm.copiedFrom"] != nil { // with the labels that the copied one had by then
+		maps.DeleteFunc(labels, func(key string, _ any) bool { return strings.HasPrefix(key, "operators.coreos.com/") })
 	}
 	if annotations := preview.Map(body, "spec", "template", "metadata", "annotations"); preview.Map(body, "spec", "template", "spec") != nil {
 		for _, volume := range preview.Maps(body, "spec", "template", "spec", "volumes") {

@@ -388,7 +388,9 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	if by == nil {
 		opts.Installed.Base.Unvouched = found.start.unvouched(ctx, found, contents, stored, upgrade)
 	}
-	setApplier(by, &opts)
+	if err := p.setApplier(ctx, by, &opts); err != nil {
+		return nil, err
+	}
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}

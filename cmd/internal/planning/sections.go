@@ -120,7 +120,9 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if by == nil {
 		opts.Installed.Base.Unvouched = want.start.unvouchedDecisions(stored)
 	}
-	setApplier(by, &opts)
+	if err := p.setApplier(ctx, by, &opts); err != nil {
+		return nil, err
+	}
 	if err := p.attach(ctx, r, &opts); err != nil {
 		return nil, err
 	}
