@@ -168,6 +168,7 @@ func TestClusterKappOnDriftedObjects(t *testing.T) {
 				}
 				w.kubectl(args...)
 			}
+			rolledOut(t, w.client, w.namespace)
 			plan := w.preview(second, preview.ReadDryRun)
 			w.sameByReads(plan, w.preview(second, preview.ReadGet))
 			if limits := plan.AppliedBy.Limits; (len(limits) > 0) != (tt.limit != "") || tt.limit != "" && limits[0].What != tt.limit {
@@ -184,6 +185,7 @@ func TestClusterKappOnDriftedObjects(t *testing.T) {
 			if tt.limit == "" { // else the label of the app is taken off
 				w.compare(plan)
 			}
+			rolledOut(t, w.client, w.namespace)
 			w.appliesNothing(w.preview(second, preview.ReadDryRun))
 		})
 	}

@@ -175,3 +175,34 @@ func TestClusterViewersSeeWhatOwnersChange(t *testing.T) {
 		})
 	}
 }
+
+// rolledOut waits until the Deployments of a namespace are as they are to be: until then their
+// controller keeps writing their status, and a preview finds them changed whenever it asks.
+func rolledOut(t *testing.T, client *k8s.Client, namespace string) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		all, err := client.List(t.Context(), "apps/v1", "Deployment", namespace, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves := slices.IndexFunc(all, func(body map[string]any) bool {
+			count := func(path ...string) int64 {
+				n, _ := preview.Map(body, path[:len(path)-1]...)[path[len(path)-1]].(int64)
+				return n
+			}
+			want := count("spec", "replicas")
+			return count("status", "observedGeneration") != count("metadata", "generation") ||
+				count("status", "replicas") != want || count("status", "updatedReplicas") != want || count("status", "availableReplicas") != want
+		})
+		if moves < 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not rolled out: %v", all[moves])
+		}
+		<-tick.C
+	}
+}
