@@ -61,7 +61,7 @@ func (skippedObjects) findings(of *decidedPlan) []preview.Finding {
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Action != preview.ActionSkip || o.GoneWithKind() || leftByTool(p, o) {
+		if o.Action != preview.ActionSkip || o.GoneWithKind() || p.AppliedBy != nil { // another tool leaves it as it is
 			continue
 		}
 		out = append(out, rules.KindNotServed.Finding(o.ID,
@@ -69,11 +69,4 @@ func (skippedObjects) findings(of *decidedPlan) []preview.Finding {
 			preview.Piece{What: "the cluster does not serve " + o.Kind + " of " + o.APIVersion}))
 	}
 	return out
-}
-
-// leftByTool reports whether a skipped object is one of a kind that is served, which the tool
-// that applies the plan does not write.
-func leftByTool(p *preview.Plan, o *preview.Object) bool {
-	return o.LiveBody != nil || slices.Contains(builtIn[:], o.Ref().Group()) || p.AppliedBy != nil &&
-		slices.ContainsFunc(p.AppliedBy.Limits, func(l preview.ApplierLimit) bool { return l.Object == o.ID })
 }

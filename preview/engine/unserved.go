@@ -79,13 +79,18 @@ func (d *builder) decideLeaving(ctx context.Context, o *preview.Object, r previe
 
 // decideAbsentKind sets the action of a planned object whose API version the cluster does
 // not serve, with err: create if the plan has the CRD of the kind, skip if nothing depends
-// on the object, and otherwise unknown.
+// on the object, and otherwise unknown. Other tools skip only what they leave as it is.
 func (d *builder) decideAbsentKind(o *preview.Object, err error) {
 	if preview.ReasonOf(err) == preview.ReasonNotServed && d.definitions.Definition(o.Ref()) != nil {
 		o.Action = preview.ActionCreate
 		return
 	}
-	if preview.ReasonOf(err) == preview.ReasonNotServed && !d.plan.Options.Strict && isOptional(d.plan, o) {
+	skips := !d.plan.Options.Strict && isOptional(d.plan, o)
+	if d.applier != nil {
+		action, _ := d.applier.Decide(o)
+		skips = action == preview.ActionSkip
+	}
+	if preview.ReasonOf(err) == preview.ReasonNotServed && skips {
 		o.Action = preview.ActionSkip
 		return
 	}

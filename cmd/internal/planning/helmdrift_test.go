@@ -62,6 +62,11 @@ func withMore(v1, v2 []map[string]any) (one, two []map[string]any) {
 	return v1, append(v2, namedMap("more"))
 }
 
+// withUnserved has an object whose kind the cluster does not serve.
+func withUnserved(v1, v2 []map[string]any) (one, two []map[string]any) {
+	return v1, append(v2, map[string]any{"apiVersion": "monitoring.example.dev/v1", "kind": "ServiceMonitor", "metadata": map[string]any{"name": "web"}})
+}
+
 // helmDrifts are changes by hand of a release, with the versions of Helm that fail on them.
 func helmDrifts(release string) []helmDrift {
 	four, both := []string{"Helm 4"}, []string{"Helm 3", "Helm 4"}
@@ -103,6 +108,7 @@ func helmDrifts(release string) []helmDrift {
 			drift: [][]string{{"annotate", "--overwrite", "configmap/web", "meta.helm.sh/release-name=other"}}},
 		{name: "kept by hand", edit: withKept, drift: [][]string{{"annotate", "configmap/goes", "helm.sh/resource-policy=keep"}}},
 		{name: "gone by hand", edit: withKept, drift: [][]string{{"delete", "configmap/goes"}}},
+		{name: "a kind that is not served", edit: withUnserved, fails: both},
 		{name: "what the chart adds is there", edit: withMore, fails: both,
 			drift: [][]string{{"create", "configmap", "more", "--from-literal=a=2"}}},
 		{name: "what the chart adds is there with its marks", edit: withMore, take: true,
@@ -155,6 +161,7 @@ func (h *helmOwner) meets(t *testing.T, chart string, take, fails bool) {
 			p.Owners.Conflicts = preview.ConflictsTake
 		}
 	}
+	rolledOut(t, h.client, h.release.Namespace)
 	plan, err := h.preview(t, preview.ReadDryRun, chart, conflicts)
 	if err != nil {
 		t.Fatal(err)
