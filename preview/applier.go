@@ -25,6 +25,8 @@ type Applier struct {
 	Record string `json:"record,omitempty"`
 	// Fails says why the tool would fail whatever the content is; empty if it would not.
 	Fails ApplierFailure `json:"fails,omitempty"`
+	// FailsOn is the id of the object that Fails is about; empty if that is the release.
+	FailsOn string `json:"failsOn,omitempty"`
 	// Limits lists what the tool does not do, or does later or besides, sorted by What and
 	// Object.
 	Limits []ApplierLimit `json:"limits,omitempty"`

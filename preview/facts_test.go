@@ -72,7 +72,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"releaseOptions.values.0":       "integers json keys withheld",
 		"optionChanges.0":               "change default from keys option to",
 		"recordChanges.0":               "from of to what",
-		"appliedBy":                     "controller fails limits manager method object overwrites record revision state tool",
+		"appliedBy":                     "controller fails failsOn limits manager method object overwrites record revision state tool",
 		"appliedBy.limits.0":            "detail object what window",
 		"appliedBy.limits.0.window":     "duration kind manualSync schedule timeZone",
 		"options":                       "adopt conflicts conflictsOf expires includeCRDs includeNamespaces onFailure prune strict",

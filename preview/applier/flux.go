@@ -32,18 +32,18 @@ func readControlled(ctx context.Context, cluster Cluster, ref preview.Ref, about
 	return nil, nil
 }
 
-// lacksSource reports whether what a HelmRelease reads its chart from does not exist.
-func lacksSource(ctx context.Context, cluster Cluster, origin preview.Ref, spec map[string]any) bool {
+// lackedSource returns what a HelmRelease reads its chart from, and whether that does not exist.
+func lackedSource(ctx context.Context, cluster Cluster, origin preview.Ref, spec map[string]any) (ref preview.Ref, lacks bool) {
 	from := preview.Map(spec, "chartRef")
 	if from == nil {
 		from = preview.Map(spec, "chart", "spec", "sourceRef")
 	}
-	ref := preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: preview.String(from, "kind"), Namespace: cmp.Or(preview.String(from, "namespace"), origin.Namespace), Name: preview.String(from, "name")}
+	ref = preview.Ref{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: preview.String(from, "kind"), Namespace: cmp.Or(preview.String(from, "namespace"), origin.Namespace), Name: preview.String(from, "name")}
 	if ref.Kind == "" || ref.Name == "" {
-		return false
+		return ref, false
 	}
 	read := cluster.Read(ctx, []preview.Ref{ref})[0]
-	return read.Err == nil && read.Body == nil
+	return ref, read.Err == nil && read.Body == nil
 }
 
 // waitsFor adds as limits the objects of dependsOn that are not ready.

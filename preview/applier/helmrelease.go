@@ -137,8 +137,8 @@ func OfFlux(ctx context.Context, cluster Cluster, release preview.Release, found
 			return nil, err
 		}
 		by.Values, by.Asked = values, read.Body
-		if lacksSource(ctx, cluster, ref, preview.Map(read.Body, "spec")) {
-			by.Describe().Fails = preview.FailsNoSource
+		if source, lacks := lackedSource(ctx, cluster, ref, preview.Map(read.Body, "spec")); lacks {
+			by.Describe().Fails, by.Describe().FailsOn = preview.FailsNoSource, source.ID()
 		}
 		return by, nil
 	}

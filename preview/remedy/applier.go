@@ -1,6 +1,8 @@
 package remedy
 
 import (
+	"cmp"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
@@ -11,11 +13,13 @@ func Failing(p *preview.Plan) []preview.Obstacle {
 	if p.AppliedBy == nil || p.AppliedBy.Fails == "" {
 		return nil
 	}
+	by := p.AppliedBy
 	words := map[preview.ApplierFailure]string{
-		preview.FailsPending:  "has an operation that is under way or was interrupted (" + p.AppliedBy.State + "), and the tool refuses another",
-		preview.FailsNoSource: "reads its content from an object that does not exist",
+		preview.FailsPending:  "has an operation that is under way or was interrupted (" + by.State + "), and " + by.Name() + " refuses another",
+		preview.FailsNoSource: "reads its content from " + preview.IDPlace(by.FailsOn) + ", which does not exist",
 	}
-	return []preview.Obstacle{Obstacle(ApplierFails, words[p.AppliedBy.Fails], Case{Plan: p, ID: "release/" + p.Release.Namespace + "/" + p.Release.Name})}
+	id := cmp.Or(by.Object, "release/"+p.Release.Namespace+"/"+p.Release.Name)
+	return []preview.Obstacle{Obstacle(ApplierFails, words[by.Fails], Case{Plan: p, ID: id})}
 }
 
 // applierFails returns what settles that a tool fails.
@@ -24,5 +28,5 @@ func applierFails(c Case) (string, []string) {
 		r := c.Plan.Release
 		return "wait for it, or go back to the revision before: " + commandline.Join("helm", "rollback", r.Name, "-n", r.Namespace), nil
 	}
-	return "create the object, or correct the reference to it", nil
+	return "create it, or correct the reference to it", nil
 }

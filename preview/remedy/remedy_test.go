@@ -12,7 +12,7 @@ import (
 // flag.
 var doneByHand = map[Cause]string{
 	HiddenOwner:   "get the right to read Secret a/b, and preview again",
-	ApplierFails:  "create the object, or correct the reference to it",
+	ApplierFails:  "create it, or correct the reference to it",
 	UnknownAction: "apply it with the version that made it, or preview again with this one",
 }
 
@@ -130,5 +130,24 @@ func TestTheRemedyForContestedFields(t *testing.T) {
 				t.Errorf("%q does not settle %v", got.Flags, unsettled)
 			}
 		})
+	}
+}
+
+// A tool that fails before it writes says what is in its way, by name.
+func TestWhyAToolFailsNamesWhatItIsAbout(t *testing.T) {
+	release := preview.Release{Name: "web", Namespace: "shop"}
+	for want, by := range map[string]preview.Applier{
+		"release/shop/web has an operation that is under way or was interrupted (pending-upgrade), and Helm refuses another": {
+			Tool: preview.ApplierHelm, State: "pending-upgrade", Fails: preview.FailsPending,
+		},
+		"helm.toolkit.fluxcd.io/HelmRelease/shop/web reads its content from HelmRepository shop/charts, which does not exist": {
+			Tool: preview.ApplierFlux, Object: "helm.toolkit.fluxcd.io/HelmRelease/shop/web",
+			Fails: preview.FailsNoSource, FailsOn: "source.toolkit.fluxcd.io/HelmRepository/shop/charts",
+		},
+	} {
+		found := Failing(&preview.Plan{Release: release, AppliedBy: &by})
+		if len(found) != 1 || found[0].Object+" "+found[0].Cause != want {
+			t.Errorf("%+v, want %s", found, want)
+		}
 	}
 }

@@ -93,7 +93,6 @@ var limitTexts = map[preview.Limit]string{
 	preview.LimitIgnored:      "Fields are left as they are",
 	preview.LimitOverwrites:   "What another manager changed is overwritten",
 	preview.LimitNoController: "Nothing is applied before its controller is installed: its kinds are not served",
-	preview.LimitNotRunning:   "A controller that it needs does not run in this cluster: nothing is applied before it does",
 	preview.LimitNotHandled:   "Its controller has not handled what it follows yet",
 	preview.LimitOption:       "An option or step of the tool is not planned, and what it changes is not shown",
 	preview.LimitNotRead:      "Part of what the tool applies could not be read",
@@ -120,6 +119,13 @@ var ownTexts = map[string]map[preview.Limit]string{
 }
 
 func limitText(tool string, limit preview.ApplierLimit) string {
+	if limit.What == preview.LimitNotRunning {
+		why := "has no workload in this cluster"
+		if limit.Object != "" {
+			why = "has no ready replica: " + preview.IDPlace(limit.Object)
+		}
+		return "Nothing is applied before " + limit.Detail + " runs, which " + why
+	}
 	text := cmp.Or(ownTexts[tool][limit.What], limitTexts[limit.What], string(limit.What))
 	if limit.Object != "" {
 		text += ": " + preview.IDPlace(limit.Object)
