@@ -65,6 +65,8 @@ const (
 	FailsPending ApplierFailure = "operation-pending"
 	// FailsNoSource is that what a controller reads the content from does not exist.
 	FailsNoSource ApplierFailure = "source-missing"
+	// FailsUnfollowed is that another version of the package is installed, which nothing follows.
+	FailsUnfollowed ApplierFailure = "installed-unfollowed"
 )
 
 // ApplierLimit is something that a tool does not do, or does besides writing the objects.

@@ -50,7 +50,7 @@ func closedSets() map[string][]string {
 		"Applier.Tool":           Appliers(),
 		"WriteMethod":            {string(MethodApply), string(MethodThreeWay), string(MethodUpdate)},
 		"Limit":                  limitNames(),
-		"ApplierFailure":         {string(FailsPending), string(FailsNoSource)},
+		"ApplierFailure":         {string(FailsPending), string(FailsNoSource), string(FailsUnfollowed)},
 	}
 }
 

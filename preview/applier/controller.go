@@ -157,3 +157,33 @@ func observed(ctx context.Context, cluster Cluster, ref preview.Ref) (seen, last
 	}
 	return seen, last, nil
 }
+
+// Followed returns the object that a controller follows and that has the name of a release, in
+// its namespace or in none; the zero value if there is none, or if it may not be read.
+func Followed(ctx context.Context, cluster Cluster, release preview.Release) (preview.Ref, error) {
+	var refs []preview.Ref
+	for _, kind := range [][2]string{
+		{HelmReleaseGroup, helmReleaseKind}, {KustomizationGroup, "Kustomization"}, {ArgoGroup, "Application"}, {AppGroup, "App"},
+		{OLMv0Group, "Subscription"}, {OLMv1Group, extensionKind},
+	} {
+		version, err := cluster.ServedVersion(ctx, kind[0], kind[1])
+		if err != nil {
+			return preview.Ref{}, err
+		}
+		namespaced, err := cluster.Kind(ctx, version, kind[1])
+		if err != nil {
+			continue // it is not served
+		}
+		object := preview.Ref{APIVersion: version, Kind: kind[1], Name: release.Name}
+		if namespaced {
+			object.Namespace = release.Namespace
+		}
+		refs = append(refs, object)
+	}
+	for _, r := range cluster.Read(ctx, refs) {
+		if r.Body != nil {
+			return r.Ref, nil
+		}
+	}
+	return preview.Ref{}, nil
+}

@@ -3,6 +3,7 @@ package applier
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -79,7 +80,7 @@ func FindOLMv0(ctx context.Context, cluster Cluster, release preview.Release, as
 	}
 	name := preview.String(live, "status", "installedCSV")
 	if name == "" {
-		return found, nil
+		return found, o.findUnfollowed(ctx, cluster, of.Package, preview.String(live, "status", "currentCSV"))
 	}
 	r := cluster.Read(ctx, []preview.Ref{o.csvRef(name)})[0]
 	if r.Body == nil {
@@ -110,6 +111,33 @@ func subscriptionTo(ctx context.Context, cluster Cluster, namespace, pkg string)
 		}
 	}
 	return nil, err
+}
+
+// findUnfollowed records that OLM fails because a ClusterServiceVersion of the package is in the
+// namespace, and no Subscription has installed it: its resolver may not replace it
+// (pkg/controller/registry/resolver/variable_types.go). That under way is the one in status.
+func (o *OLMv0) findUnfollowed(ctx context.Context, cluster Cluster, pkg, underWay string) error {
+	all, err := cluster.List(ctx, subscriptionAPI, csvKind, o.namespace, "!olm.copiedFrom", "metadata")
+	for _, body := range all {
+		var has struct {
+			Properties []struct {
+				Type  string
+				Value any
+			}
+		}
+		text := preview.String(body, "metadata", "annotations", "operatorframework.io/properties")
+		name := preview.RefOf(body).Name
+		if name == underWay || json.Unmarshal([]byte(text), &has) != nil {
+			continue
+		}
+		for _, property := range has.Properties {
+			value, _ := property.Value.(map[string]any)
+			if property.Type == "olm.package" && value["packageName"] == pkg {
+				o.about.Fails, o.about.FailsOn = preview.FailsUnfollowed, o.csvRef(name).ID()
+			}
+		}
+	}
+	return unlessAnswered(err)
 }
 
 func (o *OLMv0) csvRef(name string) preview.Ref {

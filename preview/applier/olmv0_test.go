@@ -1,6 +1,7 @@
 package applier
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -117,5 +118,33 @@ func TestOLMv0MarksWithWhatIsInstalledACRDIsUsed(t *testing.T) {
 	}
 	if len(got) != 3 || !got["shop/op.v1"] || !got["shop/op.v2"] || !got["far/other.v1"] {
 		t.Errorf("the annotations are %v", got)
+	}
+}
+
+// OLM replaces only what a Subscription has installed; what it is installing has none yet.
+func TestOLMv0FailsOnAVersionThatNoSubscriptionInstalled(t *testing.T) {
+	const of = `{"properties": [{"type": "olm.package", "value": {"packageName": "%s"}}]}`
+	for name, tt := range map[string]struct {
+		properties, status string
+		want               preview.ApplierFailure
+	}{
+		"of the package":      {fmt.Sprintf(of, "web"), "", preview.FailsUnfollowed},
+		"of another":          {fmt.Sprintf(of, "other"), "", ""},
+		"that says nothing":   {"", "", ""},
+		"that says no object": {"[", "", ""},
+		"under way":           {fmt.Sprintf(of, "web"), "currentCSV", ""},
+		"installed":           {fmt.Sprintf(of, "web"), "installedCSV", ""},
+	} {
+		csv := inShop(subscriptionAPI, csvKind, "web.v1", map[string]any{"annotations": map[string]any{"operatorframework.io/properties": tt.properties}})
+		sub := inShop(subscriptionAPI, "Subscription", "web", nil)
+		sub["spec"], sub["status"] = map[string]any{"name": "web"}, map[string]any{tt.status: "web.v1"}
+		held := heldObjects{objects: map[string]map[string]any{preview.RefOf(csv).ID(): csv, preview.RefOf(sub).ID(): sub}}
+		found, err := FindOLMv0(t.Context(), held, preview.Release{Name: "web", Namespace: "shop"}, Controlled{}, Bundle{Package: "web", Version: "2.0.0", Name: "web.v2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if about := found.Describe(); about.Fails != tt.want || (about.FailsOn == preview.RefOf(csv).ID()) != (tt.want != "") {
+			t.Errorf("%s: %+v", name, about)
+		}
 	}
 }

@@ -144,6 +144,10 @@ func TestWhyAToolFailsNamesWhatItIsAbout(t *testing.T) {
 			Tool: preview.ApplierFlux, Object: "helm.toolkit.fluxcd.io/HelmRelease/shop/web",
 			Fails: preview.FailsNoSource, FailsOn: "source.toolkit.fluxcd.io/HelmRepository/shop/charts",
 		},
+		"operators.coreos.com/Subscription/shop/web is not resolved while ClusterServiceVersion shop/web.v1 of the same package is there, which no Subscription has installed": {
+			Tool: preview.ApplierOLMv0, Object: "operators.coreos.com/Subscription/shop/web",
+			Fails: preview.FailsUnfollowed, FailsOn: "operators.coreos.com/ClusterServiceVersion/shop/web.v1",
+		},
 	} {
 		found := Failing(&preview.Plan{Release: release, AppliedBy: &by})
 		if len(found) != 1 || found[0].Object+" "+found[0].Cause != want {

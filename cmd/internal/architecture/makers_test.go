@@ -41,6 +41,7 @@ var makers = map[string][2]string{
 	"cmd/internal/cli releaseRun.runFiles":               {ofRefusals, "a request file that leads to other content than was reviewed"},
 	"cmd/internal/planning Environment.upgradeCatalog":   {ofRefusals, "a release whose catalog the configuration has no more"},
 	"cmd/internal/planning noCatalog":                    {ofRefusals, "a name without any catalog"},
+	"cmd/internal/planning Planner.unlessFollowed":       {ofRefusals, "a name that is the one of what a controller follows"},
 	"cmd/internal/planning upgradeTo":                    {ofRefusals, "a release that came from no catalog"},
 	"cmd/internal/planning besideDirectory":              {ofRefusals, "a directory without a path"},
 	"cmd/internal/planning Resolver.allowing":            {"TestTheCommandOfAPrivateAddressWorks"},

@@ -113,6 +113,14 @@ func refusals() []refusal {
 			then: `kubectl operator status web -n NS $C`,
 		},
 		{
+			name: "a name that is the one of what a controller follows",
+			before: `kubectl $C apply -f followed.yaml && kubectl $C wait --for=condition=Established crd/apps.kappctrl.k14s.io &&
+				kubectl $C create namespace NS && kubectl $C apply -n NS -f app.yaml`,
+			line: `kubectl operator preview followed $C -n NS`,
+			says: `asks for: (kubectl get .*? \| kubectl operator preview .*?) See`, shows: `applied by +kapp kapp-controller`,
+			then: `kubectl $C delete -f followed.yaml`,
+		},
+		{
 			name: "a public catalog that is named, by another in its place",
 			line: `kubectl operator preview web $C --cache-dir here`,
 			says: `as it is: (kubectl operator catalog add .*?) kubectl`, with: []string{"quay.io/operatorhubio/catalog:latest", "./catalog"},
@@ -347,6 +355,23 @@ var refusalFiles = map[string]string{
 	"one/a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
 	"two/a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: two}\n",
 	"moving/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
+	"followed.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: apps.kappctrl.k14s.io}
+spec:
+  group: kappctrl.k14s.io
+  scope: Namespaced
+  names: {kind: App, plural: apps, singular: app, listKind: AppList}
+  versions: [{name: v1alpha1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+`,
+	"app.yaml": `apiVersion: kappctrl.k14s.io/v1alpha1
+kind: App
+metadata: {name: followed}
+spec:
+  fetch: [{inline: {paths: {all.yaml: "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"}}}]
+  template: [{ytt: {}}]
+  deploy: [{kapp: {}}]
+`,
 	"failing/a.yaml": `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: a}

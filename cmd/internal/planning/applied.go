@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/applier"
+	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
@@ -205,7 +207,7 @@ func (out *Resolution) appliedBy(by *applier.Found) {
 // names in place of a reference: it shows what is installed, and what was changed since.
 // It is nil if there is no such release.
 func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
-	if !p.LooksOnly || p.Read.Offline || want.File != nil || want.Name != "" || !ref.IsName(want.Text) || want.resolve.Version+want.resolve.Channel != "" || len(want.resolve.Catalogs) > 0 {
+	if !p.namesAlone(want) {
 		return nil, nil
 	}
 	if _, err := p.Connect(ctx); err != nil {
@@ -246,6 +248,34 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 		return nil, err
 	}
 	return p.Judge(engine.Build(ctx, []planned.Content{content}, p.cluster, opts))
+}
+
+// namesAlone reports whether a preview of the cluster has a name and nothing else, which may be
+// that of what another tool installed.
+func (p *Planner) namesAlone(want PlanRequest) bool {
+	return p.LooksOnly && !p.Read.Offline && want.File == nil && want.Name == "" && ref.IsName(want.Text) && want.resolve.Version+want.resolve.Channel == "" && len(want.resolve.Catalogs) == 0
+}
+
+// unlessFollowed returns the failure to find what want names; where that is the name of an
+// object that a controller follows, with the command that previews what it asks for.
+func (p *Planner) unlessFollowed(ctx context.Context, want PlanRequest, failure error) error {
+	if !p.namesAlone(want) {
+		return failure
+	}
+	object, err := applier.Followed(ctx, p.cluster, preview.Release{Name: want.Text, Namespace: cmp.Or(p.namespaceFor(want), "default")})
+	if err != nil || object.Name == "" {
+		return failure //nolint:nilerr // which is the answer to what was asked
+	}
+	words := []string{"kubectl", "get", strings.ToLower(object.Kind) + "s." + object.Group(), object.Name, "-o", "yaml"}
+	if object.Namespace != "" {
+		words = append(words, "-n", object.Namespace)
+	}
+	get, look := commandline.Join(words...), commandline.Operator("preview", "-f", "-")
+	return &commandline.Advised{
+		Err: Usagef("no package %s is found, and %s is what a controller follows; preview what it asks for: %s | %s",
+			want.Text, preview.IDPlace(object.ID()), get, look),
+		Commands: []string{get, look}, Scope: commandline.All,
+	}
 }
 
 // revision returns the number of the revision that the tool will make; 0 for this program.

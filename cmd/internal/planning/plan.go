@@ -144,7 +144,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	}
 	found, err := r.find(ctx, want, from)
 	if err != nil {
-		return nil, want.start.explain(err)
+		return nil, p.unlessFollowed(ctx, want, want.start.explain(err))
 	}
 	release, err := found.release(want.Name, p.namespaceFor(want))
 	if err != nil {
