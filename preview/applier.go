@@ -36,8 +36,8 @@ type Applier struct {
 func Limits() []Limit {
 	return []Limit{
 		LimitCRDsKept, LimitHookRuns, LimitNotPruned, LimitKept, LimitSuspended, LimitWindow, LimitManual, LimitWaits,
-		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner, LimitNoController, LimitNotRunning, LimitNotHandled,
-		LimitOption,
+		LimitRemediation, LimitRecreates, LimitIgnored, LimitOverwrites, LimitNotRead, LimitOtherOwner,
+		LimitNoController, LimitNotRunning, LimitNotHandled, LimitOption,
 	}
 }
 

@@ -31,7 +31,9 @@ func (k *Kustomization) controllers() controllers {
 }
 
 func (a *ArgoCD) controllers() controllers {
-	return controllers{kinds: []string{"StatefulSet", "Deployment"}, among: "app.kubernetes.io/part-of=argocd,", label: componentLabel, names: []string{"application-controller"}}
+	return controllers{
+		kinds: []string{"StatefulSet", "Deployment"}, among: "app.kubernetes.io/part-of=argocd,", label: componentLabel, names: []string{"application-controller"},
+	}
 }
 
 func (k *Kapp) controllers() controllers {

@@ -335,7 +335,8 @@ func marked(body map[string]any, key, value string) bool {
 // addLimit adds a limit, if it is not there, in order.
 func addLimit(about *preview.Applier, limit preview.ApplierLimit) {
 	compare := func(a, b preview.ApplierLimit) int {
-		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Detail, b.Detail), cmp.Compare(fmt.Sprint(a.Window), fmt.Sprint(b.Window)))
+		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Detail, b.Detail),
+			cmp.Compare(fmt.Sprint(a.Window), fmt.Sprint(b.Window)))
 	}
 	at, there := slices.BinarySearchFunc(about.Limits, limit, compare)
 	if !there {

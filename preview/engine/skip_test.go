@@ -18,7 +18,8 @@ func TestWhatAToolSkipsIsNoKindThatIsNotServed(t *testing.T) {
 		"by this program": {nil, 1},
 		"by Flux":         {&preview.Applier{Tool: preview.ApplierFlux}, 0},
 	} {
-		if found := (skippedObjects{}).findings(&decidedPlan{plan: &preview.Plan{AppliedBy: tt.by, Objects: []preview.Object{o}}}); len(found) != tt.want {
+		plan := &preview.Plan{AppliedBy: tt.by, Objects: []preview.Object{o}}
+		if found := (skippedObjects{}).findings(&decidedPlan{plan: plan}); len(found) != tt.want {
 			t.Errorf("%s: findings %+v", name, found)
 		}
 	}

@@ -15,9 +15,10 @@ func Failing(p *preview.Plan) []preview.Obstacle {
 	}
 	by := p.AppliedBy
 	words := map[preview.ApplierFailure]string{
-		preview.FailsPending:    "has an operation that is under way or was interrupted (" + by.State + "), and " + by.Name() + " refuses another",
-		preview.FailsNoSource:   "reads its content from " + preview.IDPlace(by.FailsOn) + ", which does not exist",
-		preview.FailsUnfollowed: "is not resolved while " + preview.IDPlace(by.FailsOn) + " of the same package is there, which no Subscription has installed",
+		preview.FailsPending:  "has an operation that is under way or was interrupted (" + by.State + "), and " + by.Name() + " refuses another",
+		preview.FailsNoSource: "reads its content from " + preview.IDPlace(by.FailsOn) + ", which does not exist",
+		preview.FailsUnfollowed: "is not resolved while " + preview.IDPlace(by.FailsOn) +
+			" of the same package is there, which no Subscription has installed",
 	}
 	id := cmp.Or(by.Object, "release/"+p.Release.Namespace+"/"+p.Release.Name)
 	return []preview.Obstacle{Obstacle(ApplierFails, words[by.Fails], Case{Plan: p, ID: id})}
@@ -31,7 +32,8 @@ func applierFails(c Case) (string, []string) {
 		return "wait for it, or go back to the revision before: " + commandline.Join("helm", "rollback", r.Name, "-n", r.Namespace), nil
 	case preview.FailsUnfollowed:
 		_, _, namespace, name, _ := preview.ParseID(by.FailsOn)
-		return "delete it, and OLM installs the package anew, whose CRDs stay: " + c.kubectl(commandline.Join("kubectl", "delete", "clusterserviceversions.operators.coreos.com", name, "-n", namespace)), nil
+		return "delete it, and OLM installs the package anew, whose CRDs stay: " +
+			c.kubectl(commandline.Join("kubectl", "delete", "clusterserviceversions.operators.coreos.com", name, "-n", namespace)), nil
 	}
 	return "create it, or correct the reference to it", nil
 }

@@ -253,7 +253,8 @@ func (p *Planner) planInstalled(ctx context.Context, want PlanRequest, progress 
 // namesAlone reports whether a preview of the cluster has a name and nothing else, which may be
 // that of what another tool installed.
 func (p *Planner) namesAlone(want PlanRequest) bool {
-	return p.LooksOnly && !p.Read.Offline && want.File == nil && want.Name == "" && ref.IsName(want.Text) && want.resolve.Version+want.resolve.Channel == "" && len(want.resolve.Catalogs) == 0
+	return p.LooksOnly && !p.Read.Offline && want.File == nil && want.Name == "" && ref.IsName(want.Text) &&
+		want.resolve.Version+want.resolve.Channel == "" && len(want.resolve.Catalogs) == 0
 }
 
 // unlessFollowed returns the failure to find what want names; where that is the name of an

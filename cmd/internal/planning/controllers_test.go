@@ -84,10 +84,11 @@ type followedWorld struct {
 	denied *k8s.Client // of a user who may read what is followed, and no workloads
 }
 
-// write applies a text.
-func (w *followedWorld) put(text string, args ...string) {
+// put applies a text.
+func (w *followedWorld) put(text string) {
 	w.t.Helper()
-	w.kubectl(append([]string{"apply", "--server-side", "--force-conflicts", "-f", filepath.Join(files(w.t, map[string]string{"a.yaml": text}), "a.yaml")}, args...)...)
+	file := filepath.Join(files(w.t, map[string]string{"a.yaml": text}), "a.yaml")
+	w.kubectl("apply", "--server-side", "--force-conflicts", "-f", file)
 }
 
 // workloads writes the workloads of the controllers, whose pods are ready if they may be
@@ -114,7 +115,8 @@ func (w *followedWorld) workloads(replicas int, node string) {
 func (w *followedWorld) limits(client *k8s.Client) []preview.ApplierLimit {
 	w.t.Helper()
 	asked := applier.Controlled{Ref: w.ref, Body: map[string]any{
-		"apiVersion": w.ref.APIVersion, "kind": w.kind, "metadata": map[string]any{"name": w.ref.Name, "namespace": w.ref.Namespace}, "spec": map[string]any{"namespace": w.namespace},
+		"apiVersion": w.ref.APIVersion, "kind": w.kind,
+		"metadata": map[string]any{"name": w.ref.Name, "namespace": w.ref.Namespace}, "spec": map[string]any{"namespace": w.namespace},
 	}}
 	by, err := w.find(w.t.Context(), client, preview.Release{Name: "web", Namespace: w.namespace}, asked)
 	if err != nil {
@@ -156,7 +158,8 @@ func (w *followedWorld) says(when string, there, none bool) {
 // handle has the status of what is followed say that its controller has handled a generation.
 func (w *followedWorld) handle(generation int) {
 	w.t.Helper()
-	w.kubectl("patch", w.plural+"."+w.ref.Group(), w.ref.Name, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(`{"status": {"observedGeneration": %d}}`, generation))
+	w.kubectl("patch", w.plural+"."+w.ref.Group(), w.ref.Name, "--subresource=status", "--type=merge", "-p",
+		fmt.Sprintf(`{"status": {"observedGeneration": %d}}`, generation))
 }
 
 func TestClusterControllersThatDoNotRunAreFound(t *testing.T) {
@@ -167,7 +170,8 @@ func TestClusterControllersThatDoNotRunAreFound(t *testing.T) {
 	}
 	for i, s := range followedStories() {
 		t.Run(s.name, func(t *testing.T) {
-			w := &followedWorld{appliedWorld: &appliedWorld{t: t, box: box, namespace: fmt.Sprintf("followed-%d", i), client: client}, followedStory: s}
+			here := &appliedWorld{t: t, box: box, namespace: fmt.Sprintf("followed-%d", i), client: client}
+			w := &followedWorld{appliedWorld: here, followedStory: s}
 			w.kubectl("create", "namespace", w.namespace)
 			w.ref = preview.Ref{APIVersion: s.api, Kind: s.kind, Namespace: w.namespace, Name: "web"}
 			scope := "Namespaced"

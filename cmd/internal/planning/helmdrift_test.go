@@ -64,7 +64,9 @@ func withMore(v1, v2 []map[string]any) (one, two []map[string]any) {
 
 // withUnserved has an object whose kind the cluster does not serve.
 func withUnserved(v1, v2 []map[string]any) (one, two []map[string]any) {
-	return v1, append(v2, map[string]any{"apiVersion": "monitoring.example.dev/v1", "kind": "ServiceMonitor", "metadata": map[string]any{"name": "web"}})
+	return v1, append(v2, map[string]any{
+		"apiVersion": "monitoring.example.dev/v1", "kind": "ServiceMonitor", "metadata": map[string]any{"name": "web"},
+	})
 }
 
 // helmDrifts are changes by hand of a release, with the versions of Helm that fail on them.
