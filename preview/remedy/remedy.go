@@ -168,13 +168,13 @@ var rows = [causes]row{
 	},
 	OverQuota: func(c Case) (string, []string) {
 		return "raise the quota or free what it counts, then preview again: " +
-			c.kubectl(commandline.Join("kubectl", "edit", "resourcequota", c.Quota, "-n", c.Object.Namespace)), nil
+			c.kubectl(commandline.Join("kubectl", "describe", "resourcequota", c.Quota, "-n", c.Object.Namespace)), nil
 	},
 	DeniedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, then preview again: " + c.kubectl("kubectl get validatingadmissionpolicybindings -o wide"), nil
 	},
-	DeniedByWebhook: func(c Case) (string, []string) {
-		return "set what it asks for, by --set or in the content, then preview again: " + c.kubectl("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"), nil
+	DeniedByWebhook: func(Case) (string, []string) {
+		return "set what it asks for, by --set or in the content, then preview again", nil
 	},
 	RefusedByPolicy: func(c Case) (string, []string) {
 		return "set what it asks for, by --set or in the content, or have the policy leave out the namespace: " +

@@ -11,9 +11,10 @@ import (
 // doneByHand are what to do about the causes for which there is neither a command nor a
 // flag.
 var doneByHand = map[Cause]string{
-	HiddenOwner:   "get the right to read Secret a/b, and preview again",
-	ApplierFails:  "create it, or correct the reference to it",
-	UnknownAction: "apply it with the version that made it, or preview again with this one",
+	HiddenOwner:     "get the right to read Secret a/b, and preview again",
+	ApplierFails:    "create it, or correct the reference to it",
+	DeniedByWebhook: "set what it asks for, by --set or in the content, then preview again",
+	UnknownAction:   "apply it with the version that made it, or preview again with this one",
 }
 
 // Each cause for which the gate refuses a plan has a remedy: a command, a flag or a

@@ -22,7 +22,7 @@ func TestEveryLimitOfAToolHasWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := strings.Join(strings.Fields(out.String()), " ")
-		if strings.Contains(text, " "+string(limit)+": ConfigMap") || !strings.Contains(text, "ConfigMap shop/a detail") {
+		if strings.Contains(text, " "+string(limit)+": ConfigMap") || !strings.Contains(text, "ConfigMap shop/a") || !strings.Contains(text, "detail") {
 			t.Errorf("%s: %s", limit, text)
 		}
 	}

@@ -277,6 +277,28 @@ func refusals() []refusal {
 			then: `kubectl $C delete -f policy.yaml`,
 		},
 		{
+			name:   "an object whose namespace does not exist",
+			before: `mkdir -p away && printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: NS-away}}' >away/a.yaml`,
+			line:   `kubectl operator preview ./away web -n NS $C`,
+			says:   `then preview again: (kubectl create namespace \S+ --context=\S+)`, shows: `created`,
+			then: `kubectl operator preview ./away web -n NS $C | grep 'APPLY THIS PLAN'`,
+		},
+		{
+			name: "an object that a quota leaves no room for",
+			before: `kubectl $C create namespace NS && kubectl $C create quota small -n NS --hard=count/services=0 &&
+				kubectl $C wait resourcequota/small -n NS --for=jsonpath='{.status.used.count/services}'=0`,
+			line: `kubectl operator preview ./service web -n NS $C`,
+			says: `free what it counts, then preview again: (kubectl describe resourcequota small -n \S+ --context=\S+)`, shows: `count/services`,
+		},
+		{
+			name: "an object that a policy denies",
+			before: `kubectl $C create namespace NS && kubectl $C apply --server-side -f policy.yaml &&
+				for try in $(seq 300); do kubectl operator preview ./refused web -n NS $C | grep -q 'CANNOT BE APPLIED' && break; done`,
+			line: `kubectl operator preview ./refused web -n NS $C`,
+			says: `then preview again: (kubectl get validatingadmissionpolicybindings -o wide --context=\S+)`, shows: `never`,
+			then: `kubectl $C delete -f policy.yaml`,
+		},
+		{
 			name: "an uninstall that the release's own policy refuses",
 			before: `mkdir -p freeze && sed s/SPACE/NS/ frozen.yaml >freeze/a.yaml && kubectl operator install ./freeze web -n NS $C --yes &&
 kubectl $C patch validatingadmissionpolicybinding freeze --type=merge -p '{"spec":{"validationActions":["Deny"]}}' &&
@@ -352,9 +374,10 @@ func marked(verb, words string) string {
 
 // refusalFiles are the packages of the cases.
 var refusalFiles = map[string]string{
-	"one/a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
-	"two/a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: two}\n",
-	"moving/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
+	"service/a.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}]}\n",
+	"one/a.yaml":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
+	"two/a.yaml":     "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: two}\n",
+	"moving/a.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: one}\n",
 	"followed.yaml": `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: apps.kappctrl.k14s.io}
