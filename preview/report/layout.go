@@ -21,6 +21,9 @@ const (
 type layout struct {
 	width int
 	color bool
+	// narrow breaks words that are longer than a line, as a terminal would. In files and pipes
+	// an identifier stays one word, which can be searched for.
+	narrow bool
 }
 
 func (l layout) paint(code, s string) string {
@@ -40,7 +43,7 @@ func (l layout) hang(first, later, text string) []string {
 	room := max(l.width-max(textsafe.Width(first), textsafe.Width(later)), 20)
 	var lines []string
 	for _, paragraph := range strings.Split(textsafe.Block(text), "\n") {
-		for _, piece := range textsafe.Wrap(paragraph, room) {
+		for _, piece := range l.lines(paragraph, room) {
 			switch {
 			case len(lines) == 0:
 				lines = append(lines, first+piece)
@@ -54,12 +57,22 @@ func (l layout) hang(first, later, text string) []string {
 	return lines
 }
 
+func (l layout) lines(paragraph string, room int) []string {
+	if l.narrow {
+		return textsafe.Wrap(paragraph, room)
+	}
+	return textsafe.WrapWords(paragraph, room)
+}
+
 // exact returns an escaped value unchanged after its name, or, if the line gets too
 // long, on lines of its own that begin with later. Unlike in [layout.wrap] every space
 // is kept.
 func (l layout) exact(name, later, safe string) []string {
 	if textsafe.Width(name)+1+textsafe.Width(safe) <= l.width {
 		return []string{name + " " + safe}
+	}
+	if !l.narrow {
+		return []string{name, later + safe}
 	}
 	out := []string{name}
 	for _, piece := range textsafe.Fold(safe, max(l.width-textsafe.Width(later), 20)) {

@@ -180,6 +180,9 @@ func (d *document) findings(of *review.Document, severity preview.Severity) {
 		}
 	}
 	d.add(fmt.Sprintf("\n### %s (%d)\n", name, len(found)))
+	if len(found) > 1 { // so that a long one below hides no other
+		d.add(findingTable(found))
+	}
 	for i, f := range found {
 		if d.group(f) {
 			continue
@@ -190,6 +193,24 @@ func (d *document) findings(of *review.Document, severity preview.Severity) {
 		d.add("\n**… " + more + ", see** `-o json`\n")
 		return
 	}
+}
+
+// findingTable returns a table of findings, a row for each.
+func findingTable(found []review.Finding) string {
+	s := review.Section{Columns: []review.Column{{Name: "finding"}, {Name: "rule"}}}
+	for _, f := range found {
+		rules := []string{f.Rule}
+		for i, one := range f.Findings {
+			if i == 0 {
+				rules = nil
+			}
+			if !slices.Contains(rules, one.Rule) {
+				rules = append(rules, one.Rule)
+			}
+		}
+		s.Rows = append(s.Rows, review.Row{Mark: f.Label, Cells: []string{f.Title, strings.Join(rules, ", ")}})
+	}
+	return "\n" + tableOf(s)
 }
 
 // group appends a finding or a group, or returns false if not even the worst of its findings
@@ -356,10 +377,13 @@ func summaryTable(d *review.Document) string {
 // maxRows is the most rows of a table (20); the others are counted.
 const maxRows = 20
 
-// markdownTable returns a section as a table.
-func markdownTable(s review.Section) string {
+// markdownTable returns a section as a table below its heading.
+func markdownTable(s review.Section) string { return "\n### " + heading(s) + "\n\n" + tableOf(s) }
+
+// tableOf returns the rows of a section as a table.
+func tableOf(s review.Section) string {
 	var out strings.Builder
-	out.WriteString("\n### " + heading(s) + "\n\n| |")
+	out.WriteString("| |")
 	for _, column := range s.Columns {
 		out.WriteString(" " + column.Name + " |")
 	}

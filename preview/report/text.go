@@ -22,7 +22,7 @@ const (
 )
 
 func writeText(w io.Writer, p *preview.Plan, o Options) error {
-	l := layout{width: o.Width, color: o.Color}
+	l := layout{width: o.Width, color: o.Color, narrow: o.Width > 0}
 	if l.width <= 0 {
 		l.width = defaultWidth
 	}
@@ -61,6 +61,9 @@ func (l layout) document(d *review.Document, brief bool) []string {
 		case !brief || s.ID == review.Details || s.ID == review.Accept:
 			out = append(append(out, ""), l.section(s)...)
 		}
+	}
+	if !brief { // which is what stays on the screen
+		out = append(append(append(out, ""), l.wrap("", line(d.Verdict))...), d.Counts)
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func changeSection(p *preview.Plan) Section {
 	for _, h := range v.Changes {
 		rows = append(rows, Fact{h.Topic, h.Text})
 	}
-	if len(rows) > 0 {
+	if len(rows) > 0 && v.OtherFields > 0 {
 		rows = append(rows, Fact{"others", preview.Plural(v.OtherFields, "other field")})
 	}
 	return facts(Changes, "CHANGES", nameOnce(rows), false)

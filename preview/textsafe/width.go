@@ -62,7 +62,14 @@ func split(s string, n int) (head, tail string) {
 // Wrap breaks printable text into lines of at most n cells: at spaces if there are any,
 // else within a word. The spaces at a break are removed, others stay. It returns at
 // least one line.
-func Wrap(s string, n int) []string {
+func Wrap(s string, n int) []string { return wrap(s, n, Fold) }
+
+// WrapWords is [Wrap] without breaks within a word, so that a longer one makes a longer line.
+func WrapWords(s string, n int) []string {
+	return wrap(s, n, func(word string, _ int) []string { return []string{word} })
+}
+
+func wrap(s string, n int, fold func(word string, n int) []string) []string {
 	n = max(n, 2) // a wide character takes two
 	var lines []string
 	line, used := "", 0
@@ -82,7 +89,7 @@ func Wrap(s string, n int) []string {
 		if used > 0 {
 			lines = append(lines, strings.TrimRight(line, " "))
 		}
-		pieces := Fold(word, n)
+		pieces := fold(word, n)
 		lines = append(lines, pieces[:len(pieces)-1]...)
 		line = pieces[len(pieces)-1]
 		used = Width(line)

@@ -60,8 +60,8 @@ func TestAnUpgradeOfOneFieldShowsItFirst(t *testing.T) {
 	if first := tuitest.ScreenOf(m)[header]; !strings.Contains(first, "Deployment mongodb-kubernetes-operator: .spec.replicas 2 -> 1") {
 		t.Errorf("the first line of the summary is %q", first)
 	}
-	if !tuitest.Shows(m, "0 other fields") {
-		t.Error("the screen does not say that nothing else changes")
+	if tuitest.Shows(m, "other field") {
+		t.Error("the screen counts other fields, and no other changes")
 	}
 	m, c := reviewOf(t, p, 80, 24)
 	for m.Checklist.Remaining() > 0 {

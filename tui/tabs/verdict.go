@@ -136,9 +136,15 @@ func (m *summaryTab) changeRows(v *preview.Verdict) []Row {
 		}
 		rows = append(rows, shown[i].rows(topic, given, room)...)
 	}
-	rest := preview.Plural(v.OtherFields, "other field")
+	rest := ""
 	if more := len(entries) - len(shown); more > 0 {
-		rest = preview.Plural(more, "more change") + ", " + rest
+		rest = preview.Plural(more, "more change")
+	}
+	if v.OtherFields > 0 {
+		rest = words.Joined(", ", rest, preview.Plural(v.OtherFields, "other field"))
+	}
+	if rest == "" {
+		return rows
 	}
 	return append(rows, textRow(widget.Line{widget.Text(theme.Strong, fmt.Sprintf("%-10s", "others")), widget.Text(theme.Plain, "  "+rest)}))
 }
