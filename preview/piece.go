@@ -43,7 +43,10 @@ type Piece struct {
 	Right *MatchedRight `json:"right,omitempty"`
 	// Path is an escalation path.
 	Path *EvidencePath `json:"path,omitempty"`
-	// What says what was seen, in words; absent for a right or a path.
+	// Seen is what was seen; absent for a right, a path, and what has words alone.
+	Seen *Seen `json:"seen,omitempty"`
+	// What says what was seen, in words, which are made of Seen if that is set; absent for a
+	// right or a path.
 	What string `json:"what,omitempty"`
 	// Text is the piece in words, made of the other fields.
 	Text string `json:"text"`
@@ -58,6 +61,25 @@ type Item struct {
 	Name string `json:"name"`
 	// Part of a container, such as a probe or a variable; absent for its command.
 	Part string `json:"part,omitempty"`
+}
+
+// Seen is a fact that a matcher saw, as data.
+type Seen struct {
+	// Key says what was seen, such as tolerates-every-taint.
+	Key string `json:"key"`
+	// Args lists the names, numbers and values that the fact is about, in the order of its
+	// words.
+	Args []string `json:"args,omitempty"`
+	// With lists what was seen together with it, which its words continue with.
+	With []Detail `json:"with,omitempty"`
+}
+
+// Detail is a part of what was seen.
+type Detail struct {
+	// Key says what was seen.
+	Key string `json:"key"`
+	// Args lists the names, numbers and values that it is about.
+	Args []string `json:"args,omitempty"`
 }
 
 // MatchedRight is the part of a grant that a rule matched.

@@ -23,9 +23,9 @@ func admissionRules() []entry {
 		{Rule: rules.WebhookSeesSecrets, object: interceptMatch(seesOthers)},
 		{Rule: rules.WebhookMutatesPods, object: interceptMatch(changesPods)},
 		{Rule: rules.WebhookChangesObjects, object: interceptMatch(changesOthers)},
-		{Rule: rules.AdmissionPolicy, object: texts(admissionPolicy)},
-		{Rule: rules.AdmissionBinding, object: texts(admissionBinding)},
-		{Rule: rules.AdmissionOutage, object: texts(admissionOutage)},
+		{Rule: rules.AdmissionPolicy, object: facts(admissionPolicy)},
+		{Rule: rules.AdmissionBinding, object: facts(admissionBinding)},
+		{Rule: rules.AdmissionOutage, object: facts(admissionOutage)},
 	}
 }
 
@@ -155,7 +155,7 @@ func objectReach(selector map[string]any) reach {
 // severe that is.
 type judged struct {
 	level Level
-	what  string
+	what  preview.Seen
 }
 
 // interceptMatch returns a matcher that calls judge with every rule of every webhook of
@@ -167,15 +167,15 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 		}
 		worst, evidence := None, []preview.Piece{}
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
-			h, where := c.namespaces.hook(webhook), c.answeredElsewhere(webhook)
+			h, elsewhere := c.namespaces.hook(webhook), c.answeredElsewhere(webhook)
 			for _, rule := range preview.Maps(webhook, "rules") {
 				r := intercept.RuleOf(rule)
 				for _, j := range judge(c, h, r, o.Is(preview.KindMutatingWebhookConfiguration)) {
-					if where != "" && j.level > Low {
+					if elsewhere != nil && j.level > Low {
 						j.level = j.level.Raise()
 					}
 					worst = max(worst, j.level)
-					evidence = append(evidence, ofWebhook(webhook, j.what+h.within(rule)+where))
+					evidence = append(evidence, ofWebhook(webhook, words.With(words.With(j.what, h.within(rule)...), elsewhere...)))
 				}
 			}
 		}
@@ -183,36 +183,36 @@ func interceptMatch(judge func(c *scan, h hook, r intercept.Rule, mutating bool)
 	}
 }
 
-// answeredElsewhere returns words for the server that a webhook's requests go to,
-// outside the cluster or a Service of others; empty for a Service that the plan brings
+// answeredElsewhere returns the server that a webhook's requests go to, outside the
+// cluster or a Service of others; nil for a Service that the plan brings
 // or that is in one of the release's own namespaces.
-func (c *scan) answeredElsewhere(webhook map[string]any) string {
+func (c *scan) answeredElsewhere(webhook map[string]any) []preview.Seen {
 	client := preview.Map(webhook, "clientConfig")
 	if text := preview.String(client, "url"); text != "" && !inCluster(text) {
-		return ", answered outside the cluster"
+		return []preview.Seen{words.AnsweredOutside.Of()}
 	}
 	service := preview.Map(client, "service")
 	namespace, name := preview.String(service, "namespace"), preview.String(service, "name")
 	if namespace == "" || c.namespaces.owned(namespace) || c.objects[preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}.ID()] != nil {
-		return ""
+		return nil
 	}
-	return ", answered by Service " + namespace + "/" + name + ", which is not in this plan"
+	return []preview.Seen{words.AnsweredByService.Of(namespace, name)}
 }
 
-// within returns words for the namespaces and objects that a webhook's selectors
-// restrict a rule to, such as " in every namespace".
-func (h hook) within(rule map[string]any) string {
-	text := ""
+// within returns the namespaces and objects that a webhook's selectors
+// restrict a rule to.
+func (h hook) within(rule map[string]any) []preview.Seen {
+	var facts []preview.Seen
 	if selector := preview.Map(h.body, "objectSelector"); len(selector) > 0 {
-		text = " (" + wording.Selector("objects", selector) + ")"
+		facts = append(facts, words.OfObjects.Of(wording.Selector("objects", selector)))
 	}
 	if inWholeCluster(rule) {
-		return text
+		return facts
 	}
 	if selector := preview.Map(h.body, "namespaceSelector"); len(selector) > 0 {
-		return text + " in " + wording.Selector("namespaces", selector)
+		return append(facts, words.InNamespaces.Of(wording.Selector("namespaces", selector)))
 	}
-	return text + " in every namespace"
+	return append(facts, words.InEveryNamespace.Of())
 }
 
 // seesOthers finds resources whose content a webhook is sent: the objects that are
@@ -225,7 +225,7 @@ func seesOthers(_ *scan, h hook, r intercept.Rule, mutating bool) []judged {
 	worst := judged{}
 	for _, row := range r.Covered() {
 		if level := h.reach(row).lower(row.See); row.See > Low && level > worst.level {
-			worst = judged{level, "is sent " + namedResource(row)}
+			worst = judged{level, words.IsSent.Of(namedResource(row))}
 		}
 	}
 	return ifAny(worst)
@@ -258,7 +258,7 @@ func changesOthers(c *scan, h hook, r intercept.Rule, mutating bool) []judged {
 			level = max(level, m.level)
 		}
 		level = min(h.namespaces, h.objects).lower(level)
-		out = append(out, judged{level, "changes " + words.Resources(r.Resources, []string{group})})
+		out = append(out, judged{level, words.Changes.Of(words.Resources(r.Resources, []string{group}))})
 	}
 	return out
 }
@@ -278,7 +278,7 @@ func changes(h hook, r intercept.Rule, mutating bool, of func(intercept.Resource
 	worst := judged{}
 	for _, row := range r.Covered() {
 		if level := h.reach(row).lower(row.Change); of(row) && level > worst.level && row.Change > Low {
-			worst = judged{level, "changes " + words.Resources(r.Resources, r.Groups)}
+			worst = judged{level, words.Changes.Of(words.Resources(r.Resources, r.Groups))}
 		}
 	}
 	return ifAny(worst)
@@ -298,7 +298,7 @@ func namedResource(row intercept.Resource) string {
 // admissionPolicy judges admission policies that match more than the plan's own kinds.
 // The level is lower where the plan's bindings narrow what is matched, and Notice where
 // none of them has the action Deny, as nothing is refused then.
-func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
+func admissionPolicy(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
 	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
 		return None, nil
@@ -307,22 +307,22 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 	if !mutating && len(lines) > 0 && !c.around.denies(o.Name) {
 		level = Notice
 	}
-	if copied := intercept.CopiesSecrets(o.Planned); !mutating && copied != "" {
-		level, lines = max(level, High), append(lines, copied)
+	if copied := intercept.CopiesSecrets(o.Planned); !mutating && copied != nil {
+		level, lines = max(level, High), append(lines, *copied)
 	}
 	return level, lines
 }
 
 // policyLevel returns the level of a policy's matchConstraints, lowered by the reach of
 // its bindings, and one line of evidence for each rule.
-func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings []*preview.Object) (Level, []string) {
-	verb, worst := "refuses", None
+func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings []*preview.Object) (Level, []preview.Seen) {
+	judges, worst := words.PolicyRefuses, None
 	if mutating {
-		verb = "changes"
+		judges = words.PolicyChanges
 	}
 	h := c.namespaces.hook(constraints)
 	narrow := c.namespaces.widestBinding(bindings)
-	var lines []string
+	var lines []preview.Seen
 	for _, rule := range preview.Maps(constraints, "resourceRules") {
 		r := intercept.RuleOf(rule)
 		if c.kinds.onlyOurs(preview.Grant{APIGroups: r.Groups, Resources: r.Resources}) {
@@ -338,7 +338,7 @@ func (c *scan) policyLevel(constraints map[string]any, mutating bool, bindings [
 			}
 		}
 		worst = max(worst, level)
-		lines = append(lines, verb+" "+operations(rule)+" of "+words.Resources(r.Resources, r.Groups))
+		lines = append(lines, judges.Of(operations(rule), words.Resources(r.Resources, r.Groups)))
 	}
 	return worst, lines
 }
@@ -360,15 +360,15 @@ func (n *namespaces) widestBinding(bindings []*preview.Object) reach {
 // admissionBinding judges a binding of an admission policy, which puts the policy into
 // effect: a policy in the plan, or one that was read from the cluster, by its
 // matchConstraints.
-func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
+func admissionBinding(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	mutating := o.Is(kindMutatingBinding)
 	if o.Planned == nil || !mutating && !o.Is(preview.KindValidatingAdmissionPolicyBinding) {
 		return None, nil
 	}
 	ref := boundPolicy(o)
-	switches := "binds " + ref.Kind + " " + ref.Name
+	switches := words.Binds.Of(ref.Kind, ref.Name)
 	if text := cmp.Or(preview.String(o.Planned, "spec", "paramRef", "name"), selectorIn(o)); text != "" {
-		switches += " with parameters " + text
+		switches = words.With(switches, words.WithParameters.Of(text))
 	}
 	refuses := mutating || slices.Contains(wording.Strings(preview.Value(o.Planned, "spec", "validationActions")), "Deny")
 	body, ours := c.policyBody(ref)
@@ -377,7 +377,7 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 		if mutating {
 			level = High
 		}
-		return level, []string{switches + ", which is not in this plan"}
+		return level, []preview.Seen{words.With(switches, words.NotInPlan.Of())}
 	}
 	level, lines := c.policyLevel(preview.Map(body, "spec", "matchConstraints"), mutating, []*preview.Object{o})
 	if len(lines) == 0 {
@@ -387,21 +387,28 @@ func admissionBinding(c *scan, o *preview.Object) (Level, []string) {
 		level = Notice
 	}
 	if !ours {
-		switches += " of the cluster"
+		switches = words.With(switches, words.OfTheCluster.Of())
 	}
-	return level, []string{switches + ": " + strings.Join(lines, ", ")}
+	for i, line := range lines {
+		if mark := words.Comma; i > 0 {
+			switches = words.With(switches, mark.Of(), line)
+			continue
+		}
+		switches = words.With(switches, words.Colon.Of(), line)
+	}
+	return level, []preview.Seen{switches}
 }
 
 // admissionOutage matches admission policies and webhooks that refuse, or while they do not
 // answer have refused, the requests of nodes and of the control plane.
-func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
-	var lines []string
+func admissionOutage(c *scan, o *preview.Object) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	switch {
 	case o.Planned == nil:
 	case isWebhook(o):
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
 			if stopped := apiadmission.StoppedByWebhook(context.Background(), webhook); len(stopped) > 0 {
-				lines = append(lines, "webhook "+preview.String(webhook, "name")+": while it does not answer, the API server refuses "+words.Series(stopped, "and"))
+				lines = append(lines, words.WebhookOutage.Of(preview.String(webhook, "name"), words.Series(stopped, "and")))
 			}
 		}
 	case o.Is(preview.KindValidatingAdmissionPolicy):
@@ -418,15 +425,15 @@ func admissionOutage(c *scan, o *preview.Object) (Level, []string) {
 	return None, lines
 }
 
-func (c *scan) refusedLine(policy map[string]any, bindings []map[string]any) []string {
+func (c *scan) refusedLine(policy map[string]any, bindings []map[string]any) []preview.Seen {
 	refused := apiadmission.RefusedByPolicy(context.Background(), policy, bindings, preview.PlannedBodies(c.plan.Objects))
-	switch text := "refuses " + words.Series(refused.Requests, "and"); {
+	switch fact := words.Refuses.Of(words.Series(refused.Requests, "and")); {
 	case len(refused.Requests) == 0:
 		return nil
 	case refused.Lacking:
-		return []string{text + ", as parameters that its bindings name are not in the package"}
+		return []preview.Seen{words.With(fact, words.ParametersMissing.Of())}
 	default:
-		return []string{text}
+		return []preview.Seen{fact}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func bindingRules() []entry {
@@ -20,8 +21,8 @@ func bindingRules() []entry {
 		{Rule: rules.BindingDefaultAccount, object: bindingMatch(bindsDefault)},
 		{Rule: rules.BindingForeignAccount, object: bindingMatch(bindsForeign)},
 		{Rule: rules.BindingUnknownRole, object: bindingMatch(bindsUnknown)},
-		{Rule: rules.AggregatedView, object: texts(aggregatedView)},
-		{Rule: rules.AggregationOpen, object: texts(openAggregation)},
+		{Rule: rules.AggregatedView, object: facts(aggregatedView)},
+		{Rule: rules.AggregationOpen, object: facts(openAggregation)},
 	}
 }
 
@@ -200,7 +201,7 @@ func aggregateTargets(o *preview.Object) []string {
 	return targets
 }
 
-func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
+func aggregatedView(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if !slices.Contains(aggregateTargets(o), "view") {
 		return None, nil
 	}
@@ -211,10 +212,10 @@ func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 			adds = append(adds, g)
 		}
 	}
-	return None, permissionLines(adds, "adds to ClusterRole view")
+	return None, permissionLines(adds, words.AddsTo.Of("ClusterRole", "view"))
 }
 
-func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
+func openAggregation(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return None, nil
 	}
@@ -225,7 +226,7 @@ func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
 			exact = exact || preview.String(e, "operator") == "In"
 		}
 		if !exact {
-			return None, []string{"aggregationRule has a selector that requires no label value"}
+			return None, []preview.Seen{words.AggregationRuleHasASelectorThatRequires.Of()}
 		}
 	}
 	return None, nil

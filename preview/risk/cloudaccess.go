@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // judgeCloud matches every cloud permission of the plan and makes one finding of the
@@ -138,17 +139,17 @@ func holderOf(p preview.CloudPermission) string {
 // admissions matches objects that carry a cloud trust policy or resource policy which
 // admits more identities than it seems to. In a ConfigMap or Secret it is High at most,
 // as nothing says that the policy is applied.
-func admissions(_ *scan, o *preview.Object) (Level, []string) {
+func admissions(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || o.Is(preview.KindCustomResourceDefinition) {
 		return None, nil
 	}
-	level, lines := None, []string(nil)
+	level, lines := None, []preview.Seen(nil)
 	for _, admission := range cloud.Admissions(o.Planned) {
 		of := High
 		if admission.Everyone && admission.Takes && !stored(o.GroupKind()) {
 			of = Critical
 		}
-		level, lines = max(level, of), append(lines, admission.Text)
+		level, lines = max(level, of), append(lines, words.Name.Of(admission.Text))
 	}
 	return level, lines
 }
@@ -160,7 +161,7 @@ func stored(kind preview.GroupKind) bool {
 
 // staticCredentials matches Secrets with long-lived cloud keys in packages that declare
 // support for short-lived tokens.
-func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
+func staticCredentials(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if !o.Is(preview.KindSecret) || o.Planned == nil {
 		return None, nil
 	}
@@ -170,22 +171,22 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 	if !tokens || !c.declared[cloud.StaticOrigin(o.Namespace, o.Name)] {
 		return None, nil
 	}
-	return None, []string{"long-lived cloud keys, although the package supports short-lived tokens"}
+	return None, []preview.Seen{words.LongLivedCloudKeysAlthoughThe.Of()}
 }
 
 // sharedIdentity matches ServiceAccounts with a cloud identity that are named default,
 // or that several workloads use.
-func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
+func sharedIdentity(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if !o.Is(preview.KindServiceAccount) || o.Planned == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
 		return None, nil
 	}
 	if o.Name == "default" {
-		return None, []string{"cloud identity of the ServiceAccount default"}
+		return None, []preview.Seen{words.CloudIdentityOfTheServiceAccountDefault.Of()}
 	}
 	if len(c.users[o.Namespace+"/"+o.Name]) < 2 {
 		return None, nil
 	}
-	return None, []string{"cloud identity that several workloads use"}
+	return None, []preview.Seen{words.CloudIdentityThatSeveralWorkloadsUse.Of()}
 }
 
 // wider matches cloud permissions that an upgrade adds or widens, and Deny statements

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -11,29 +10,30 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // clusterRules returns the rules about objects that affect workloads and users outside
 // the release.
 func clusterRules() []entry {
 	return []entry{
-		{Rule: rules.WebhookOutsideCluster, object: texts(outsideWebhooks)},
-		{Rule: rules.APIService, object: texts(apiService)},
-		{Rule: rules.PriorityClass, object: texts(priorityClass)},
-		{Rule: rules.VolumeHostPath, object: texts(hostPathVolume)},
+		{Rule: rules.WebhookOutsideCluster, object: facts(outsideWebhooks)},
+		{Rule: rules.APIService, object: facts(apiService)},
+		{Rule: rules.PriorityClass, object: facts(priorityClass)},
+		{Rule: rules.VolumeHostPath, object: facts(hostPathVolume)},
 		{Rule: rules.TokenOfForeignAccount, object: tokenSecret(false)},
 		{Rule: rules.TokenStored, object: tokenSecret(true)},
 	}
 }
 
-func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
+func outsideWebhooks(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	check := func(client map[string]any, of string) {
 		if text := preview.String(client, "url"); text != "" && !inCluster(text) {
-			lines = append(lines, of+" calls "+pods.WithoutUser(text))
+			lines = append(lines, words.CallsURL.Of(of, pods.WithoutUser(text)))
 		}
 	}
 	switch {
@@ -61,26 +61,25 @@ func inCluster(text string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local")
 }
 
-func apiService(c *scan, o *preview.Object) (Level, []string) {
+func apiService(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	service := preview.Map(o.Planned, "spec", "service")
 	if !o.Is(preview.KindAPIService) || service == nil {
 		return None, nil
 	}
-	lines := []string{fmt.Sprintf("%s/%s is answered by Service %s/%s", preview.String(o.Planned, "spec", "group"),
-		preview.String(o.Planned, "spec", "version"), preview.String(service, "namespace"), preview.String(service, "name"))}
+	lines := []preview.Seen{words.IsAnsweredByService.Of(preview.String(o.Planned, "spec", "group"), preview.String(o.Planned, "spec", "version"), preview.String(service, "namespace"), preview.String(service, "name"))}
 	if preview.Value(o.Planned, "spec", "insecureSkipTLSVerify") == true {
-		lines = append(lines, "insecureSkipTLSVerify: the API server does not verify who answers")
+		lines = append(lines, words.InsecureSkipTLSVerifyTheAPIServerDoesNot.Of())
 	}
 	if priority, _ := preview.Value(o.Planned, "spec", "groupPriorityMinimum").(int64); priority > leastOwnPriority {
-		lines = append(lines, "groupPriorityMinimum: names without a group mean its resources before those of Kubernetes")
+		lines = append(lines, words.GroupPriorityMinimumNamesWithoutAGroupMean.Of())
 	}
 	group, level := preview.String(o.Planned, "spec", "group"), High
 	switch {
 	case slices.Contains(projectGroups, group):
 	case builtInGroup(group):
-		level, lines = Critical, append(lines, "group "+group+" is a part of Kubernetes")
+		level, lines = Critical, append(lines, words.GroupIsAPartOfKubernetes.Of(group))
 	case (c.kinds.named[group] != nil || actedOn(group)) && !c.kinds.resources[group+"/*"]:
-		level, lines = Critical, append(lines, "group "+group+" belongs to another system")
+		level, lines = Critical, append(lines, words.GroupBelongsToAnotherSystem.Of(group))
 	}
 	return level, lines
 }
@@ -101,26 +100,26 @@ func operations(rule map[string]any) string {
 // PriorityClass.
 const maxUserPriority = 1_000_000_000
 
-func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
+func priorityClass(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindPriorityClass) {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	level := Notice
 	if o.Planned["globalDefault"] == true {
-		level, lines = High, append(lines, "globalDefault")
+		level, lines = High, append(lines, words.GlobalDefault.Of())
 	}
 	value, _ := o.Planned["value"].(int64)
 	if value > 0 && preview.String(o.Planned, "preemptionPolicy") != "Never" {
-		lines = append(lines, fmt.Sprintf("value %d, preempts", value))
+		lines = append(lines, words.ValuePreempts.Of(value))
 	}
 	if value >= maxUserPriority || strings.HasPrefix(o.Name, "system-") {
-		level, lines = High, append(lines, fmt.Sprintf("value %d, as pods of the control plane", value))
+		level, lines = High, append(lines, words.ValueAsPodsOfTheControl.Of(value))
 	}
 	return level, lines
 }
 
-func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
+func hostPathVolume(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindPersistentVolume) {
 		return None, nil
 	}
@@ -135,7 +134,7 @@ func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
 	if controlsNode(text) {
 		level = Critical
 	}
-	return level, []string{"path " + text + " of the node"}
+	return level, []preview.Seen{words.PathOfTheNode.Of(text)}
 }
 
 // controlsNode reports whether write access to a path on a node gives control of the
@@ -145,7 +144,7 @@ func controlsNode(text string) bool { return pods.NodePaths.Judge(text).Writable
 // tokenSecret returns a matcher for Secrets that the cluster fills with the token of a
 // ServiceAccount: of one in the plan if own is true, else of any other.
 func tokenSecret(own bool) objectMatch {
-	return texts(func(c *scan, o *preview.Object) (Level, []string) {
+	return facts(func(c *scan, o *preview.Object) (Level, []preview.Seen) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) || preview.String(o.Planned, "type") != "kubernetes.io/service-account-token" {
 			return None, nil
 		}
@@ -153,6 +152,6 @@ func tokenSecret(own bool) objectMatch {
 		if account == "" || c.accounts[o.Namespace+"/"+account] != own {
 			return None, nil
 		}
-		return None, []string{"a token of ServiceAccount " + o.Namespace + "/" + account}
+		return None, []preview.Seen{words.ATokenOfServiceAccount.Of(o.Namespace, account)}
 	})
 }

@@ -27,7 +27,7 @@ func (c *scan) judgeContent() {
 		}
 		items, unread := finder.Find(o.Planned)
 		if len(unread) > 0 {
-			hit := c.carriedHit(o, said(o.ID, unread))
+			hit := c.carriedHit(o, saw(o.ID, sentences(unread)))
 			hit.severity = preview.NotKnown
 			c.hit(rules.ContentUnread, hit)
 		}

@@ -2,7 +2,6 @@ package risk
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -41,14 +40,14 @@ var orderLevels = map[string]Level{"critical": Critical, "high": High, "medium":
 // orderMatch returns a matcher for objects whose kind, annotations or labels make a
 // controller do something with one of the effects.
 func orderMatch(effects []deputy.Effect) objectMatch {
-	return texts(func(c *scan, o *preview.Object) (Level, []string) {
+	return facts(func(c *scan, o *preview.Object) (Level, []preview.Seen) {
 		if o.Planned == nil {
 			return None, nil
 		}
 		if c.order.of != o {
 			c.order = c.ordersOf(o)
 		}
-		worst, lines := None, []string(nil)
+		worst, lines := None, []preview.Seen(nil)
 		for _, order := range c.order.list {
 			if slices.Contains(effects, order.effect) {
 				worst, lines = max(worst, order.level), append(lines, order.lines...)
@@ -69,18 +68,18 @@ type objectOrders struct {
 type order struct {
 	effect deputy.Effect
 	level  Level
-	lines  []string
+	lines  []preview.Seen
 }
 
 func (c *scan) ordersOf(o *preview.Object) objectOrders {
 	out := objectOrders{of: o}
 	if k, level, more := c.orderOf(o); level != None {
-		out.list = append(out.list, order{k.Effect, level, append([]string{k.Says()}, more...)})
+		out.list = append(out.list, order{k.Effect, level, append([]preview.Seen{words.Sentence.Of(k.Says())}, more...)})
 	}
 	for _, field := range []string{"annotations", "labels"} {
 		for key, v := range preview.Map(o.Planned, "metadata", field) {
 			if mark, known := deputy.MarkOf(key); known && !switchedOff(v) {
-				out.list = append(out.list, order{mark.Effect, orderLevels[mark.Order], []string{fmt.Sprintf("%s %v: %s", key, v, mark.Says())}})
+				out.list = append(out.list, order{mark.Effect, orderLevels[mark.Order], []preview.Seen{words.MarkDoes.Of(key, v, mark.Says())}})
 			}
 		}
 	}
@@ -102,7 +101,7 @@ func switchedOff(v any) bool {
 // level, and further evidence. A kind that the plan itself brings has level None, as
 // the permissions of its controller are judged; except where the controller applies
 // objects or changes nodes, which its permissions do not show.
-func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
+func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []preview.Seen) {
 	ref := o.Ref()
 	k, known := deputy.Of(ref.Group(), ref.Kind)
 	if !known || content.BuiltIn(o.Planned) {
@@ -111,7 +110,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	if c.kinds.defines(ref.Group(), ref.Kind) && !slices.Contains([]deputy.Effect{deputy.Installs, deputy.RBAC, deputy.Node, deputy.Mutates}, k.Effect) {
 		return k, None, nil
 	}
-	level, lines := orderLevels[k.Order], []string(nil)
+	level, lines := orderLevels[k.Order], []preview.Seen(nil)
 	switch {
 	case k.Effect == deputy.Images:
 		return k, None, nil // the content of such an object is what others ask for by name
@@ -123,7 +122,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		level = max(level, Medium) // what runs there serves the cluster
 	case (k.Effect == deputy.Cloud || k.Effect == deputy.IAM) && level < Critical && !c.clouds[o.Kind+"/"+o.Namespace+"/"+o.Name] && !c.clouds[o.Kind+"/"+o.Name]:
 		if found := orders.Administrators(o.Planned["spec"]); len(found) > 0 {
-			level, lines = Critical, []string{"its content names " + words.Series(found, "and")}
+			level, lines = Critical, []preview.Seen{words.ContentNames.Of(words.Series(found, "and"))}
 		}
 	case k.Effect == deputy.Scrapes && level == Low:
 		level, lines = orders.TokenLevel(o.Planned)
@@ -131,7 +130,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 		k.Effect, k.Does, level = deputy.Refuses, "refuses objects that do not meet the policy", High
 	case k.Effect == deputy.Deletes:
 		if at, why, cleans := orders.Cleans(o, k.Namespaced, c.namespaces.foreign); cleans {
-			level, lines = at, []string{why}
+			level, lines = at, []preview.Seen{why}
 		}
 	default:
 		level, lines = c.widened(o, level)
@@ -145,7 +144,7 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 	if level >= High {
 		lines = append(lines, orders.Sources(o.Planned)...)
 		if hash, err := preview.Hash(o.Planned["spec"]); err == nil {
-			lines = append(lines, "spec "+hash)
+			lines = append(lines, words.SpecHash.Of(hash))
 		}
 	}
 	return k, level, lines
@@ -153,22 +152,22 @@ func (c *scan) orderOf(o *preview.Object) (deputy.Kind, Level, []string) {
 
 // widened returns the level of an object that reaches further than others of its kind,
 // and why.
-func (c *scan) widened(o *preview.Object, level Level) (Level, []string) {
-	reads := ""
+func (c *scan) widened(o *preview.Object, level Level) (Level, []preview.Seen) {
+	var reads *preview.Seen
 	if o.Is("external-secrets.io/ClusterSecretStore") {
 		reads = orders.ReadsOthers(o.Planned, c.namespaces.owned)
 	}
 	switch {
 	case orders.MeshWide(o.GroupKind()) && o.Namespace == orders.MeshRoot && !c.namespaces.owned(orders.MeshRoot):
-		return level.Raise(), []string{"in namespace " + orders.MeshRoot + " it holds for every workload of the mesh"}
+		return level.Raise(), []preview.Seen{words.InNamespaceItHoldsForEvery.Of(orders.MeshRoot)}
 	case o.Is("velero.io/Backup", "velero.io/Schedule") && orders.BacksUpSecrets(o.Planned, c.namespaces.owned, c.brought):
-		return Critical, []string{"Secrets of other namespaces go to a location that the package itself brings"}
+		return Critical, []preview.Seen{words.SecretsOfOtherNamespacesGoTo.Of()}
 	case o.Is("velero.io/BackupStorageLocation") && !c.namespaces.owned(o.Namespace) && (o.Name == "default" || preview.Value(o.Planned, "spec", "default") == true):
-		return Critical, []string{"backups that name no location, those of existing Schedules among them, go there"}
-	case reads != "":
-		return Critical, []string{reads}
+		return Critical, []preview.Seen{words.BackupsThatNameNoLocationThose.Of()}
+	case reads != nil:
+		return Critical, []preview.Seen{*reads}
 	case level < Critical && orders.OpensVault(o.Planned["spec"]):
-		return Critical, []string{"its policy opens every path of Vault"}
+		return Critical, []preview.Seen{words.ItsPolicyOpensEveryPathOf.Of()}
 	}
 	return level, nil
 }

@@ -8,17 +8,18 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // joined returns the level of an order together with where it points, and why: what
 // others hold, sent to a place that the package chooses, is Critical, as is a route to
 // what only the cluster itself should reach. It is None for orders that say nothing more
 // together.
-func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
-	level, lines := None, []string(nil)
-	add := func(at Level, text string) {
+func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []preview.Seen) {
+	level, lines := None, []preview.Seen(nil)
+	add := func(at Level, fact preview.Seen) {
 		if at != None {
-			level, lines = max(level, at), append(lines, text)
+			level, lines = max(level, at), append(lines, fact)
 		}
 	}
 	var files, places []string
@@ -51,9 +52,9 @@ func (c *scan) joined(o *preview.Object, k deputy.Kind) (Level, []string) {
 	switch to := strings.Join(places, ", "); {
 	case to == "":
 	case len(files) > 0:
-		add(Critical, "the content of "+strings.Join(files, ", ")+" is sent to "+to)
+		add(Critical, words.SentTo.Of(strings.Join(files, ", "), to))
 	case k.Effect == deputy.Exports && k.Namespaced && c.namespaces.foreign(o.Namespace):
-		add(Critical, "what is in namespace "+o.Namespace+" goes to "+to+", which "+chose+" chose")
+		add(Critical, words.GoesTo.Of(o.Namespace, to, chose))
 	}
 	return level, lines
 }
@@ -107,7 +108,7 @@ func (c *scan) leadingOutside(namespace string) []string {
 
 // passesTo returns the level of passing requests to a Service, as NAME, NAME.NAMESPACE...
 // or NAMESPACE/NAME, and why.
-func (c *scan) passesTo(service string) (Level, string) {
+func (c *scan) passesTo(service string) (Level, preview.Seen) {
 	if namespace, name, slashed := strings.Cut(service, "/"); slashed && !strings.Contains(service, "://") {
 		service = name + "." + namespace
 	}
@@ -115,22 +116,22 @@ func (c *scan) passesTo(service string) (Level, string) {
 	name, rest, dotted := strings.Cut(host, ".")
 	namespace, _, _ := strings.Cut(rest, ".")
 	if code.Metadata(host) || dotted && !c.namespaces.owned(namespace) && (namespace == kubeSystem || name == "kubernetes" && namespace == "default") {
-		return Critical, "it passes requests to " + preview.EvidenceName(host)
+		return Critical, words.PassesTo.Of(preview.EvidenceName(host))
 	}
-	return None, ""
+	return None, preview.Seen{}
 }
 
 // routesTo returns the level of a route of Traefik to an API of Traefik itself, and why:
 // on a port for others, without a condition on the host or a middleware before it,
 // everyone who reaches the proxy reaches the API.
-func routesTo(o *preview.Object, t orders.Target) (Level, string) {
+func routesTo(o *preview.Object, t orders.Target) (Level, preview.Seen) {
 	if _, provider, _ := strings.Cut(t.Value, "@"); provider != "internal" {
-		return None, ""
+		return None, preview.Seen{}
 	}
-	text := "it passes requests to " + preview.EvidenceName(t.Value) + ", an API of the proxy itself"
+	fact := words.PassesToProxyAPI.Of(preview.EvidenceName(t.Value))
 	ports := preview.Texts(preview.Value(o.Planned, "spec", "entryPoints"))
 	if len(ports) == 1 && ports[0] == "traefik" || strings.Contains(preview.String(t.Above, "match"), "Host") || len(preview.Maps(t.Above, "middlewares")) > 0 {
-		return High, text
+		return High, fact
 	}
-	return Critical, text
+	return Critical, fact
 }

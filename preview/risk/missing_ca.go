@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // injectors are the annotations that make a controller set the caBundle of an object.
@@ -34,7 +35,7 @@ func (c *scan) judgeMissingCAs() {
 		count[o.Package]++
 		filled[o.Package] = filled[o.Package] && by
 		narrow[o.Package] = narrow[o.Package] && c.untouched(o)
-		lines[o.Package] = append(lines[o.Package], said(o.ID, missing)...)
+		lines[o.Package] = append(lines[o.Package], saw(o.ID, missing)...)
 	}
 	for pkg, o := range first {
 		hit := ruleHit{object: o.ID, evidence: lines[pkg], known: narrow[pkg], held: narrow[pkg]}
@@ -51,16 +52,16 @@ func (c *scan) judgeMissingCAs() {
 
 // withoutCA returns a line for each webhook or Service that an object calls without a
 // caBundle; nil where an annotation makes a controller set the caBundle.
-func withoutCA(o *preview.Object) []string {
+func withoutCA(o *preview.Object) []preview.Seen {
 	if o.Planned == nil || slices.ContainsFunc(injectors, func(key string) bool {
 		return preview.String(o.Planned, "metadata", "annotations", key) != ""
 	}) {
 		return nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	missing := func(client map[string]any, field string) {
 		if preview.Map(client, "service") != nil && preview.String(client, "caBundle") == "" {
-			lines = append(lines, field+" is empty")
+			lines = append(lines, words.CheckIsEmpty.Of(field))
 		}
 	}
 	switch {

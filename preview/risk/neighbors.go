@@ -24,7 +24,7 @@ func neighborRules() []entry {
 
 // neighborMatch returns a matcher that judges an object by the first row for its kind.
 func neighborMatch(rows []neighbors.Row) objectMatch {
-	return texts(func(c *scan, o *preview.Object) (Level, []string) {
+	return facts(func(c *scan, o *preview.Object) (Level, []preview.Seen) {
 		for _, row := range rows {
 			if o.Planned != nil && o.Is(row.Kinds...) {
 				return row.Judge(neighbors.Object{Ref: o.Ref(), Body: o.Planned, Own: c.namespaces.brought, Control: controlNamespace})

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // PinnedNote returns the note that an image was pinned and for which platforms
@@ -51,7 +52,7 @@ func (c *scan) judgePlatforms() {
 	}
 	slices.Sort(nodes)
 	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
-		c.hit(rules.NodesUnread, ruleHit{object: "cluster/nodes", claim: preview.Claim{Predicate: "the nodes may not be listed"}, evidence: rules.Said("nodes may not be listed")})
+		c.hit(rules.NodesUnread, ruleHit{object: "cluster/nodes", claim: preview.Claim{Predicate: "the nodes may not be listed"}, evidence: words.Saw(words.NodesNotListed.Of())})
 	}
 	if len(images) == 0 || len(nodes) == 0 {
 		return
@@ -62,7 +63,7 @@ func (c *scan) judgePlatforms() {
 			level, lines := pods.UnsupportedNodes(pod, images, nodes)
 			if len(lines) > 0 {
 				c.hit(rules.ImagePlatform, ruleHit{
-					object: o.ID, level: level, evidence: said(o.ID, lines), narrow: true,
+					object: o.ID, level: level, evidence: saw(o.ID, lines), narrow: true,
 					known: o.Action == preview.ActionUnchanged, held: c.untouched(o),
 				})
 			}

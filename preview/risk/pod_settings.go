@@ -8,12 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
-func foreignTokens(pod map[string]any) (Level, []string) {
-	var lines []string
+func foreignTokens(pod map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, audience := range cloud.Audiences(pod) {
-		lines = append(lines, "audience "+audience)
+		lines = append(lines, words.Audience.Of(audience))
 	}
 	return None, lines
 }
@@ -21,17 +22,17 @@ func foreignTokens(pod map[string]any) (Level, []string) {
 // secretEnv matches containers with secrets in environment variables: all keys of a
 // Secret, or a literal value under a name such as PASSWORD. The evidence has the names,
 // never the values.
-func secretEnv(_, container map[string]any) (Level, []string) {
-	var lines []string
+func secretEnv(_, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, from := range preview.Maps(container, "envFrom") {
 		if name := preview.String(from, "secretRef", "name"); name != "" {
-			lines = append(lines, "every key of Secret "+name)
+			lines = append(lines, words.EveryKeyOfSecret.Of(name))
 		}
 	}
 	for _, env := range preview.Maps(container, "env") {
 		name := preview.String(env, "name")
 		if preview.String(env, "value") != "" && preview.SensitiveName(name) && !isSwitch(preview.String(env, "value")) {
-			lines = append(lines, "a literal value of "+name)
+			lines = append(lines, words.ALiteralValueOf.Of(name))
 		}
 	}
 	return None, lines
@@ -48,22 +49,28 @@ func isControlPlane(key string) bool {
 
 // preempts matches pods and PodGroups with the priority class system-node-critical or
 // system-cluster-critical.
-func preempts(_ *scan, o *preview.Object) (Level, []string) {
+func preempts(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	classes := []string{preview.String(pod, "priorityClassName")}
 	if o.Ref().Group() == "scheduling.k8s.io" {
 		classes = pods.GroupPriorities(o.Planned)
 	}
-	return None, slices.DeleteFunc(classes, func(class string) bool { return class != "system-node-critical" && class != "system-cluster-critical" })
+	var facts []preview.Seen
+	for _, class := range classes {
+		if class == "system-node-critical" || class == "system-cluster-critical" {
+			facts = append(facts, words.Name.Of(class))
+		}
+	}
+	return None, facts
 }
 
-func noLimits(pod, container map[string]any) (Level, []string) {
-	var lines []string
+func noLimits(pod, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	if len(preview.Map(container, "resources", "limits"))+len(preview.Map(container, "resources", "requests"))+len(preview.Map(pod, "resources")) == 0 {
-		lines = append(lines, "no requests or limits")
+		lines = append(lines, words.NoRequestsOrLimits.Of())
 	}
 	if container["livenessProbe"] == nil && container["readinessProbe"] == nil {
-		lines = append(lines, "no probes")
+		lines = append(lines, words.NoProbes.Of())
 	}
 	return None, lines
 }
@@ -73,65 +80,65 @@ func imageRules() []entry {
 		{Rule: rules.ImageByTag, object: containerMatch(imageByTag)},
 		{Rule: rules.ImageMoved, object: imageMoved},
 		{Rule: rules.ImagePullAlways, object: containerMatch(pullAlways)},
-		{Rule: rules.ImageNotListed, object: texts(imageNotListed)},
+		{Rule: rules.ImageNotListed, object: facts(imageNotListed)},
 		{Rule: rules.ImageVariableByTag, object: containerMatch(relatedByTag)},
 		{Rule: rules.PodSharedToken, object: podMatch(tokenForAll)},
 	}
 }
 
-func imageByTag(_, container map[string]any) (Level, []string) {
+func imageByTag(_, container map[string]any) (Level, []preview.Seen) {
 	image := preview.String(container, "image")
 	tag, ok := pods.Digested(image)
 	switch {
 	case image == "" || ok:
 		return None, nil
 	case tag == "" || tag == "latest":
-		return High, []string{preview.EvidenceName(image)}
+		return High, []preview.Seen{words.Name.Of(preview.EvidenceName(image))}
 	}
-	return Medium, []string{preview.EvidenceName(image)}
+	return Medium, []preview.Seen{words.Name.Of(preview.EvidenceName(image))}
 }
 
-func pullAlways(_, container map[string]any) (Level, []string) {
+func pullAlways(_, container map[string]any) (Level, []preview.Seen) {
 	image := preview.String(container, "image")
 	if _, ok := pods.Digested(image); ok || image == "" || container["imagePullPolicy"] != "Always" {
 		return None, nil
 	}
-	return None, []string{preview.EvidenceName(image)}
+	return None, []preview.Seen{words.Name.Of(preview.EvidenceName(image))}
 }
 
-func relatedByTag(_, container map[string]any) (Level, []string) {
-	var lines []string
+func relatedByTag(_, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, env := range preview.Maps(container, "env") {
 		value := preview.String(env, "value")
 		if !strings.HasPrefix(preview.String(env, "name"), "RELATED_IMAGE_") || value == "" {
 			continue
 		}
 		if _, ok := pods.Digested(value); !ok {
-			lines = append(lines, value)
+			lines = append(lines, words.Name.Of(value))
 		}
 	}
 	return None, lines
 }
 
-func imageNotListed(c *scan, o *preview.Object) (Level, []string) {
+func imageNotListed(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if c.related == nil || pod == nil {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	for image := range preview.PodImages(pod) {
 		if !c.related[image] {
-			lines = append(lines, image)
+			lines = append(lines, words.Name.Of(image))
 		}
 	}
 	return None, lines
 }
 
-func tokenForAll(pod map[string]any) (Level, []string) {
+func tokenForAll(pod map[string]any) (Level, []preview.Seen) {
 	if pod["automountServiceAccountToken"] == false || len(preview.Maps(pod, "containers")) < 2 {
 		return None, nil
 	}
-	return None, []string{"several containers share the token"}
+	return None, []preview.Seen{words.SeveralContainersShareTheToken.Of()}
 }
 
 // imageMoved matches pods with an image, named by tag and digest, whose digest differs
@@ -153,7 +160,7 @@ func imageMoved(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		name, digest, ok := strings.Cut(image, "@")
 		tagged := strings.LastIndexByte(name, ':') > strings.LastIndexByte(name, '/')
 		if old := before[name]; ok && tagged && old != "" && old != digest {
-			evidence = append(evidence, preview.Piece{Item: &preview.Item{Name: image}, What: name + " was " + old + " and is " + digest})
+			evidence = append(evidence, preview.Piece{Item: &preview.Item{Name: image}, Seen: seenAs(words.ImageWas.Of(name, old, digest))})
 		}
 	}
 	return None, evidence

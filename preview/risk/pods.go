@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func podRules() []entry {
@@ -34,16 +34,16 @@ func isolationRules() []entry {
 		{Rule: rules.PodHostProcess, object: containerMatch(hostProcess)},
 		{Rule: rules.PodTokenAudience, object: podMatch(foreignTokens)},
 		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
-		{Rule: rules.PodControlPlane, object: texts(controlPlane)},
-		{Rule: rules.PodPreempts, object: texts(preempts)},
+		{Rule: rules.PodControlPlane, object: facts(controlPlane)},
+		{Rule: rules.PodPreempts, object: facts(preempts)},
 		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
 	}
 }
 
 // podMatch returns a matcher that calls judge with the pod template of an object, and
 // does not match objects without one.
-func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
-	return texts(func(_ *scan, o *preview.Object) (Level, []string) {
+func podMatch(judge func(pod map[string]any) (Level, []preview.Seen)) objectMatch {
+	return facts(func(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 		pod, _ := preview.PodTemplate(o.Planned)
 		if pod == nil {
 			return None, nil
@@ -54,14 +54,14 @@ func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
 
 // containerMatch returns a matcher that calls judge with every container of an object's
 // pod template. The highest level counts, and every piece of evidence names the container.
-func containerMatch(judge func(pod, container map[string]any) (Level, []string)) objectMatch {
+func containerMatch(judge func(pod, container map[string]any) (Level, []preview.Seen)) objectMatch {
 	return func(_ *scan, o *preview.Object) (Level, []preview.Piece) {
 		pod, _ := preview.PodTemplate(o.Planned)
 		worst, evidence := None, []preview.Piece(nil)
 		for _, container := range cloud.Containers(pod) {
 			level, found := judge(pod, container)
-			for _, text := range found {
-				evidence = append(evidence, preview.Piece{Item: &preview.Item{Kind: "container", Name: preview.String(container, "name")}, What: text})
+			for _, fact := range found {
+				evidence = append(evidence, preview.Piece{Item: &preview.Item{Kind: "container", Name: preview.String(container, "name")}, Seen: &fact})
 			}
 			if len(found) > 0 {
 				worst = max(worst, level)
@@ -71,30 +71,30 @@ func containerMatch(judge func(pod, container map[string]any) (Level, []string))
 	}
 }
 
-func privileged(_, container map[string]any) (Level, []string) {
+func privileged(_, container map[string]any) (Level, []preview.Seen) {
 	if preview.Value(container, "securityContext", "privileged") == true {
-		return None, []string{"privileged"}
+		return None, []preview.Seen{words.Privileged.Of()}
 	}
 	return None, nil
 }
 
-func flags(names ...string) func(map[string]any) (Level, []string) {
-	return func(pod map[string]any) (Level, []string) {
-		var lines []string
+func flags(names ...string) func(map[string]any) (Level, []preview.Seen) {
+	return func(pod map[string]any) (Level, []preview.Seen) {
+		var lines []preview.Seen
 		for _, name := range names {
 			if pod[name] == true {
-				lines = append(lines, name)
+				lines = append(lines, words.Name.Of(name))
 			}
 		}
 		return None, lines
 	}
 }
 
-func hostPorts(pod, container map[string]any) (Level, []string) {
-	var lines []string
+func hostPorts(pod, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, port := range preview.Maps(container, "ports") {
 		if n, ok := port["hostPort"].(int64); ok && n != 0 && pod["hostNetwork"] != true {
-			lines = append(lines, fmt.Sprintf("hostPort %d", n))
+			lines = append(lines, words.HostPort.Of(n))
 		}
 	}
 	return None, lines
@@ -111,29 +111,29 @@ func securitySetting(pod, container map[string]any, path ...string) any {
 	return nil
 }
 
-func root(pod, container map[string]any) (Level, []string) {
+func root(pod, container map[string]any) (Level, []preview.Seen) {
 	user, numeric := securitySetting(pod, container, "runAsUser").(int64)
 	if numeric && user == 0 {
-		return None, []string{"runAsUser 0"}
+		return None, []preview.Seen{words.RunAsUser0.Of()}
 	}
 	if (!numeric || user < 0) && securitySetting(pod, container, "runAsNonRoot") != true { // else not root, whatever the image says
-		return None, []string{"runAsNonRoot is not set"}
+		return None, []preview.Seen{words.RunAsNonRootIsNotSet.Of()}
 	}
 	return None, nil
 }
 
-func escalation(_, container map[string]any) (Level, []string) {
+func escalation(_, container map[string]any) (Level, []preview.Seen) {
 	if preview.Value(container, "securityContext", "allowPrivilegeEscalation") == false {
 		return None, nil
 	}
-	return None, []string{"allowPrivilegeEscalation is not false"}
+	return None, []preview.Seen{words.AllowPrivilegeEscalationIsNotFalse.Of()}
 }
 
-func unconfined(pod, container map[string]any) (Level, []string) {
-	var lines []string
+func unconfined(pod, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, profile := range []string{"seccompProfile", "appArmorProfile"} {
 		if securitySetting(pod, container, profile, "type") == "Unconfined" {
-			lines = append(lines, profile+" Unconfined")
+			lines = append(lines, words.ProfileUnconfined.Of(profile))
 		}
 	}
 	for _, field := range []string{"type", "user", "role", "level"} {
@@ -142,18 +142,18 @@ func unconfined(pod, container map[string]any) (Level, []string) {
 			continue // only all categories belong to others
 		}
 		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
-			lines = append(lines, "seLinuxOptions."+field+" "+preview.EvidenceName(v))
+			lines = append(lines, words.SeLinuxOptions.Of(field, preview.EvidenceName(v)))
 		}
 	}
 	if securitySetting(pod, container, "procMount") == "Unmasked" {
-		lines = append(lines, "procMount Unmasked")
+		lines = append(lines, words.ProcMountUnmasked.Of())
 	}
 	return None, lines
 }
 
-func noSeccomp(pod, container map[string]any) (Level, []string) {
+func noSeccomp(pod, container map[string]any) (Level, []preview.Seen) {
 	if securitySetting(pod, container, "seccompProfile", "type") == nil {
-		return None, []string{"no seccompProfile"}
+		return None, []preview.Seen{words.NoSeccompProfile.Of()}
 	}
 	return None, nil
 }
@@ -165,20 +165,20 @@ var safeSysctls = []string{
 	"net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 }
 
-func sysctls(pod map[string]any) (Level, []string) {
-	var lines []string
+func sysctls(pod map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, item := range preview.Maps(pod, "securityContext", "sysctls") {
 		name := preview.String(item, "name")
 		if dotted := strings.ReplaceAll(name, "/", "."); !slices.Contains(safeSysctls, dotted) {
-			lines = append(lines, "sysctl "+preview.EvidenceName(name))
+			lines = append(lines, words.Sysctl.Of(preview.EvidenceName(name)))
 		}
 	}
 	return None, lines
 }
 
-func hostProcess(pod, container map[string]any) (Level, []string) {
+func hostProcess(pod, container map[string]any) (Level, []preview.Seen) {
 	if securitySetting(pod, container, "windowsOptions", "hostProcess") == true {
-		return None, []string{"hostProcess"}
+		return None, []preview.Seen{words.HostProcess.Of()}
 	}
 	return None, nil
 }

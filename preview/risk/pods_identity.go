@@ -10,13 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wellknown"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // podIdentityRules returns the rules about the accounts, users and groups that pods run
 // as.
 func podIdentityRules() []entry {
 	return []entry{
-		{Rule: rules.PodForeignAccount, object: texts(foreignAccount)},
+		{Rule: rules.PodForeignAccount, object: facts(foreignAccount)},
 		{Rule: rules.PodGroups, object: containerMatch(nodeGroups)},
 		{Rule: rules.PodWindowsAccount, object: containerMatch(windowsAccount)},
 		{Rule: rules.PodLongToken, object: podMatch(longTokens)},
@@ -41,7 +42,7 @@ func adminAccounts() []string {
 
 // foreignAccount matches pods that run as a ServiceAccount which is neither the plan's
 // nor default: the pod has that account's rights.
-func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
+func foreignAccount(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil {
 		return c.namesAccount(o)
@@ -51,35 +52,35 @@ func foreignAccount(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	account := preview.Subject{Kind: preview.SubjectServiceAccount, Namespace: o.Namespace, Name: name}
-	line := "runs as ServiceAccount " + o.Namespace + "/" + preview.EvidenceName(name)
+	runs := words.RunsAs.Of(o.Namespace, preview.EvidenceName(name))
 	known, found := wellknown.FindAccount(o.Namespace, name)
 	switch {
 	case len(c.gains.powers.Rules(account)) > 0:
-		return Critical, []string{line + ", which can " + strings.Join(c.gains.powers.Rules(account), ", ")}
+		return Critical, []preview.Seen{words.With(runs, words.AccountCan.Of(strings.Join(c.gains.powers.Rules(account), ", ")))}
 	case o.Namespace == kubeSystem && slices.Contains(adminAccounts(), name):
-		return Critical, []string{line + " of the control plane"}
+		return Critical, []preview.Seen{words.With(runs, words.OfTheControlPlane.Of())}
 	case found:
-		return Critical, []string{line + ", which " + known.Can}
+		return Critical, []preview.Seen{words.With(runs, words.AccountDoes.Of(known.Can))}
 	case slices.Contains(sharedNamespaces, o.Namespace):
-		return High, []string{line}
+		return High, []preview.Seen{runs}
 	}
-	return Medium, []string{line}
+	return Medium, []preview.Seen{runs}
 }
 
 // namesAccount matches custom resources whose content names a ServiceAccount of their
 // namespace that is none of the plan and amounts to control of the cluster: their
 // controllers run pods as it, or act as it.
-func (c *scan) namesAccount(o *preview.Object) (Level, []string) {
+func (c *scan) namesAccount(o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || o.Namespace == "" || content.BuiltIn(o.Planned) {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, name := range orders.Accounts(o.Planned["spec"]) {
 		known, found := wellknown.FindAccount(o.Namespace, name)
 		if !found || c.accounts[o.Namespace+"/"+name] {
 			continue
 		}
-		lines = append(lines, "names ServiceAccount "+o.Namespace+"/"+preview.EvidenceName(name)+", which "+known.Can)
+		lines = append(lines, words.NamesServiceAccountWhich.Of(o.Namespace, preview.EvidenceName(name), known.Can))
 	}
 	return Critical, lines
 }
@@ -90,8 +91,8 @@ var hostGroups = map[int64]string{0: "root", 4: "adm", 6: "disk", 9: "kmem", 15:
 
 // nodeGroups matches containers that run in one of hostGroups, by supplementalGroups,
 // fsGroup or runAsGroup.
-func nodeGroups(pod, container map[string]any) (Level, []string) {
-	level, lines := None, []string(nil)
+func nodeGroups(pod, container map[string]any) (Level, []preview.Seen) {
+	level, lines := None, []preview.Seen(nil)
 	joins := func(field string, v any, root Level) {
 		id, ok := v.(int64)
 		if !ok || hostGroups[id] == "" {
@@ -101,7 +102,7 @@ func nodeGroups(pod, container map[string]any) (Level, []string) {
 		if id == 0 {
 			at = root
 		}
-		level, lines = max(level, at), append(lines, field+" "+strconv.FormatInt(id, 10)+" ("+hostGroups[id]+")")
+		level, lines = max(level, at), append(lines, words.GroupOnNode.Of(field, strconv.FormatInt(id, 10), hostGroups[id]))
 	}
 	for _, item := range preview.List(pod, "securityContext", "supplementalGroups") {
 		joins("supplementalGroups", item, Medium)
@@ -113,13 +114,13 @@ func nodeGroups(pod, container map[string]any) (Level, []string) {
 
 // windowsAccount matches Windows containers that run as a group managed service account
 // (gMSA) or as an administrative user.
-func windowsAccount(pod, container map[string]any) (Level, []string) {
-	var lines []string
+func windowsAccount(pod, container map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	if name, _ := securitySetting(pod, container, "windowsOptions", "gmsaCredentialSpecName").(string); name != "" {
-		lines = append(lines, "gmsaCredentialSpecName "+preview.EvidenceName(name))
+		lines = append(lines, words.GmsaCredentialSpecName.Of(preview.EvidenceName(name)))
 	}
 	if spec, _ := securitySetting(pod, container, "windowsOptions", "gmsaCredentialSpec").(string); spec != "" {
-		lines = append(lines, "a gmsaCredentialSpec of its own")
+		lines = append(lines, words.AGmsaCredentialSpecOfItsOwn.Of())
 	}
 	user, _ := securitySetting(pod, container, "windowsOptions", "runAsUserName").(string)
 	_, short, found := strings.Cut(user, `\`)
@@ -127,7 +128,7 @@ func windowsAccount(pod, container map[string]any) (Level, []string) {
 		short = user
 	}
 	if slices.Contains([]string{"containeradministrator", "administrator", "system", "local service", "network service"}, strings.ToLower(short)) {
-		lines = append(lines, "runAsUserName "+preview.EvidenceName(user))
+		lines = append(lines, words.RunAsUserName.Of(preview.EvidenceName(user)))
 	}
 	return None, lines
 }
@@ -136,12 +137,12 @@ func windowsAccount(pod, container map[string]any) (Level, []string) {
 // reported: a week.
 const longestToken = 7 * 24 * 60 * 60
 
-func longTokens(pod map[string]any) (Level, []string) {
-	var lines []string
+func longTokens(pod map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
 			if seconds, _ := preview.Value(source, "serviceAccountToken", "expirationSeconds").(int64); seconds > longestToken {
-				lines = append(lines, "a token for "+strconv.FormatInt(seconds/(24*60*60), 10)+" days")
+				lines = append(lines, words.ATokenForDays.Of(strconv.FormatInt(seconds/(24*60*60), 10)))
 			}
 		}
 	}

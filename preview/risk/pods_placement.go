@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // placementRules returns the rules about the nodes that pods run on, the number of
@@ -19,51 +19,51 @@ func placementRules() []entry {
 		{Rule: rules.PodScheduler, object: podMatch(otherScheduler)},
 		{Rule: rules.PodRuntimeClass, object: podMatch(runtimeClass)},
 		{Rule: rules.PodRepels, object: podMatch(repels)},
-		{Rule: rules.PodFlood, object: texts(flood)},
-		{Rule: rules.PodAnnotations, object: texts(runtimeAnnotations)},
+		{Rule: rules.PodFlood, object: facts(flood)},
+		{Rule: rules.PodAnnotations, object: facts(runtimeAnnotations)},
 	}
 }
 
-func placedByName(pod map[string]any) (Level, []string) {
+func placedByName(pod map[string]any) (Level, []preview.Seen) {
 	if name := preview.String(pod, "nodeName"); name != "" {
-		return None, []string{"nodeName " + preview.EvidenceName(name)}
+		return None, []preview.Seen{words.NodeName.Of(preview.EvidenceName(name))}
 	}
 	return None, nil
 }
 
-func otherScheduler(pod map[string]any) (Level, []string) {
+func otherScheduler(pod map[string]any) (Level, []preview.Seen) {
 	if name := preview.String(pod, "schedulerName"); name != "" && name != "default-scheduler" {
-		return None, []string{"schedulerName " + preview.EvidenceName(name)}
+		return None, []preview.Seen{words.SchedulerName.Of(preview.EvidenceName(name))}
 	}
 	return None, nil
 }
 
-func runtimeClass(pod map[string]any) (Level, []string) {
+func runtimeClass(pod map[string]any) (Level, []preview.Seen) {
 	if name := preview.String(pod, "runtimeClassName"); name != "" {
-		return None, []string{"runtimeClassName " + preview.EvidenceName(name)}
+		return None, []preview.Seen{words.RuntimeClassName.Of(preview.EvidenceName(name))}
 	}
 	return None, nil
 }
 
 // controlPlane matches pods that run on control plane nodes: they tolerate every taint,
 // tolerate and select those nodes, or are of a DaemonSet that tolerates them.
-func controlPlane(_ *scan, o *preview.Object) (Level, []string) {
+func controlPlane(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, t := range preview.Maps(pod, "tolerations") {
 		key := preview.String(t, "key")
 		switch {
 		case key == "":
 			if operator := preview.String(t, "operator"); operator == "Exists" {
-				lines = append(lines, "tolerates every taint")
+				lines = append(lines, words.ToleratesEveryTaint.Of())
 			}
 		case isControlPlane(key) && (slices.ContainsFunc(wording.Keys(preview.Map(pod, "nodeSelector")), isControlPlane) || asksForControlPlane(pod)):
-			lines = append(lines, "selects and tolerates "+key)
+			lines = append(lines, words.SelectsAndTolerates.Of(key))
 		case isControlPlane(key) && o.Is(preview.KindDaemonSet):
-			lines = append(lines, "runs on each node, and tolerates "+key)
+			lines = append(lines, words.RunsOnEachNodeAndTolerates.Of(key))
 		}
 	}
 	return None, lines
@@ -87,13 +87,13 @@ func asksForControlPlane(pod map[string]any) bool {
 
 // repels matches pods with required anti-affinity to every pod of every namespace: the
 // scheduler then keeps the pods of others off the same nodes too.
-func repels(pod map[string]any) (Level, []string) {
-	var lines []string
+func repels(pod map[string]any) (Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, term := range preview.Maps(pod, "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution") {
 		selector, stated := term["labelSelector"].(map[string]any)
 		namespaces, everywhere := term["namespaceSelector"].(map[string]any)
 		if stated && len(selector) == 0 && (everywhere && len(namespaces) == 0 || len(wording.Strings(term["namespaces"])) > 0) {
-			lines = append(lines, "podAntiAffinity to every pod by "+preview.EvidenceName(preview.String(term, "topologyKey")))
+			lines = append(lines, words.PodAntiAffinityToEveryPodBy.Of(preview.EvidenceName(preview.String(term, "topologyKey"))))
 		}
 	}
 	return None, lines
@@ -103,15 +103,15 @@ func repels(pod map[string]any) (Level, []string) {
 // cluster.
 const manyPods = 500
 
-func flood(_ *scan, o *preview.Object) (Level, []string) {
+func flood(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	pod, _ := preview.PodTemplate(o.Planned)
 	if pod == nil {
 		return None, nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, path := range [][]string{{"spec", "replicas"}, {"spec", "parallelism"}, {"spec", "jobTemplate", "spec", "parallelism"}} {
 		if n, _ := preview.Value(o.Planned, path...).(int64); n > manyPods {
-			lines = append(lines, fmt.Sprintf("%s %d", path[len(path)-1], n))
+			lines = append(lines, words.Setting.Of(path[len(path)-1], n))
 		}
 	}
 	return None, lines
@@ -167,14 +167,14 @@ func annotationTable() []annotation {
 // containers, which may be "unconfined".
 var unconfinedBy = []string{"container.apparmor.security.beta.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/", "seccomp.security.alpha.kubernetes.io/pod"}
 
-func runtimeAnnotations(_ *scan, o *preview.Object) (Level, []string) {
-	level, lines := None, []string(nil)
+func runtimeAnnotations(_ *scan, o *preview.Object) (Level, []preview.Seen) {
+	level, lines := None, []preview.Seen(nil)
 	for _, all := range podAnnotations(o) {
 		for _, key := range wording.Keys(all) {
 			value, _ := all[key].(string)
 			for _, row := range annotationTable() {
 				if row.matches(key, value) {
-					level, lines = max(level, row.level), append(lines, preview.EvidenceName(key)+": "+code.Excerpt(value))
+					level, lines = max(level, row.level), append(lines, words.Named.Of(preview.EvidenceName(key), code.Excerpt(value)))
 				}
 			}
 		}
@@ -202,13 +202,13 @@ func podAnnotations(o *preview.Object) []map[string]any {
 
 // unconfinedAnnotations returns a line for each annotation that switches off an
 // AppArmor or seccomp profile.
-func unconfinedAnnotations(o *preview.Object) []string {
-	var lines []string
+func unconfinedAnnotations(o *preview.Object) []preview.Seen {
+	var lines []preview.Seen
 	for _, all := range podAnnotations(o) {
 		for _, key := range wording.Keys(all) {
 			value, _ := all[key].(string)
 			if strings.EqualFold(value, "unconfined") && slices.ContainsFunc(unconfinedBy, func(p string) bool { return strings.HasPrefix(key, p) }) {
-				lines = append(lines, "annotation "+preview.EvidenceName(key)+" unconfined")
+				lines = append(lines, words.AnnotationUnconfined.Of(preview.EvidenceName(key)))
 			}
 		}
 	}
@@ -219,5 +219,5 @@ func unconfinedAnnotations(o *preview.Object) []string {
 // or changed, by fields of containers or by annotations.
 func unconfinedPod(c *scan, o *preview.Object) (Level, []preview.Piece) {
 	level, evidence := containerMatch(unconfined)(c, o)
-	return level, append(evidence, rules.Said(unconfinedAnnotations(o)...)...)
+	return level, append(evidence, words.Saw(unconfinedAnnotations(o)...)...)
 }

@@ -19,19 +19,19 @@ import (
 // surroundingRules returns the rule about Namespaces whose Pod Security level the plan
 // lowers.
 func surroundingRules() []entry {
-	return []entry{{Rule: rules.PodSecurityRelaxed, object: texts(relaxesLevel)}}
+	return []entry{{Rule: rules.PodSecurityRelaxed, object: facts(relaxesLevel)}}
 }
 
 // relaxesLevel matches Namespaces whose enforced Pod Security level the plan lowers,
 // and new ones that a label sets to level privileged.
-func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
+func relaxesLevel(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
 	}
 	after := enforcedLevel(c.namespaces.labels(o.Name))
 	if o.LiveBody == nil {
 		if after.Level == psa.LevelPrivileged && preview.String(o.Planned, "metadata", "labels", psa.EnforceLevelLabel) != "" {
-			return Medium, []string{"a new namespace enforces level " + after.String()}
+			return Medium, []preview.Seen{words.ANewNamespaceEnforcesLevel.Of(after.String())}
 		}
 		return None, nil
 	}
@@ -41,7 +41,7 @@ func relaxesLevel(c *scan, o *preview.Object) (Level, []string) {
 	if !lower && !older {
 		return None, nil
 	}
-	return None, []string{"enforces level " + before.String() + " now, and " + after.String() + " after the apply"}
+	return None, []preview.Seen{words.EnforcesLevelNowAndAfterThe.Of(before.String(), after.String())}
 }
 
 // enforcedLevel returns the Pod Security level and version that the labels of a

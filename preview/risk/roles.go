@@ -15,19 +15,19 @@ import (
 // by redefining built-in ones, or by aggregation.
 func roleObjectRules() []entry {
 	return []entry{
-		{Rule: rules.RoleRedefined, object: texts(redefinesRole)},
-		{Rule: rules.BindingRedefined, object: texts(redefinesBinding)},
+		{Rule: rules.RoleRedefined, object: facts(redefinesRole)},
+		{Rule: rules.BindingRedefined, object: facts(redefinesBinding)},
 		{Rule: rules.BindingOutside, object: bindingMatch(bindsOutside)},
-		{Rule: rules.AggregatedRole, object: texts(aggregated)},
-		{Rule: rules.AggregatedElsewhere, object: texts(aggregatedElsewhere)},
-		{Rule: rules.SecurityConstraints, object: texts(securityConstraints)},
+		{Rule: rules.AggregatedRole, object: facts(aggregated)},
+		{Rule: rules.AggregatedElsewhere, object: facts(aggregatedElsewhere)},
+		{Rule: rules.SecurityConstraints, object: facts(securityConstraints)},
 	}
 }
 
 // redefinesRole matches built-in roles that the plan gives other rules than every
 // cluster has. For a role that Kubernetes binds by default the level is High here, as
 // findings about its grants say the rest.
-func redefinesRole(c *scan, o *preview.Object) (Level, []string) {
+func redefinesRole(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole, preview.KindRole) || !access.IsBuiltIn(o.Ref()) || access.UnchangedBuiltIn(o.Planned) {
 		return None, nil
 	}
@@ -36,16 +36,16 @@ func redefinesRole(c *scan, o *preview.Object) (Level, []string) {
 	if !access.BoundByDefault(o.Ref()) {
 		level = max(level, c.levelOf(added, preview.Subject{Kind: "everybody with", Name: o.Name}, o.Namespace))
 	}
-	lines := permissionLines(added, "adds to "+o.Kind+" "+o.Name)
+	lines := permissionLines(added, words.AddsTo.Of(o.Kind, o.Name))
 	if len(lines) == 0 {
-		lines = []string{"it has other rules than on every cluster, and none more"}
+		lines = []preview.Seen{words.ItHasOtherRulesThanOn.Of()}
 	}
 	return level, lines
 }
 
 // redefinesBinding matches bindings of Kubernetes' own that the plan gives another role
 // or other subjects.
-func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
+func redefinesBinding(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRoleBinding, preview.KindRoleBinding) {
 		return None, nil
 	}
@@ -54,18 +54,18 @@ func redefinesBinding(_ *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	before, after := access.Subjects(known), access.Subjects(o.Planned)
-	var lines []string
+	var lines []preview.Seen
 	if was, is := access.RoleOf(known), access.RoleOf(o.Planned); was.ID() != is.ID() {
-		lines = append(lines, "binds "+is.Kind+" "+is.Name+" in place of "+was.Name)
+		lines = append(lines, words.BindsInPlaceOf.Of(is.Kind, is.Name, was.Name))
 	}
 	for _, s := range after {
 		if !slices.Contains(before, s) {
-			lines = append(lines, "adds "+subjectName(s))
+			lines = append(lines, words.AddsSubject.Of(subjectName(s)))
 		}
 	}
 	for _, s := range before {
 		if !slices.Contains(after, s) {
-			lines = append(lines, "removes "+subjectName(s))
+			lines = append(lines, words.RemovesSubject.Of(subjectName(s)))
 		}
 	}
 	return None, lines
@@ -95,7 +95,7 @@ func bindsOutside(c *scan, o *preview.Object) (Level, []preview.Piece) {
 
 // aggregated matches ClusterRoles that are aggregated to admin, edit or view. The level
 // is the level of the worst rule that this adds to the built-in role.
-func aggregated(c *scan, o *preview.Object) (Level, []string) {
+func aggregated(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	targets := aggregateTargets(o)
 	if len(targets) == 0 {
 		return None, nil
@@ -106,7 +106,7 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 		role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: target}
 		level = max(level, c.levelOf(beyond(own, access.BuiltInRules(role)), subject, ""))
 	}
-	return level, permissionLines(own, "adds to ClusterRole "+words.Series(targets, "and"))
+	return level, permissionLines(own, words.AddsTo.Of("ClusterRole", words.Series(targets, "and")))
 }
 
 // aggregationKeys are prefixes of the labels that ClusterRoles of well-known systems,
@@ -119,7 +119,7 @@ var aggregationKeys = []string{
 // aggregatedElsewhere matches ClusterRoles with a label that makes a ClusterRole outside
 // the plan aggregate them: one that was read from the cluster, or one of a well-known
 // system.
-func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []string) {
+func aggregatedElsewhere(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindClusterRole) {
 		return None, nil
 	}
@@ -153,14 +153,14 @@ func (c *scan) collectedHere(o *preview.Object) bool {
 	})
 }
 
-func (c *scan) addedTo(who string, o *preview.Object) (Level, []string) {
+func (c *scan) addedTo(who string, o *preview.Object) (Level, []preview.Seen) {
 	own := slices.DeleteFunc(access.Rules(o.Planned), func(g preview.Grant) bool { return c.kinds.onlyOurs(g) })
 	subject := preview.Subject{Kind: "everybody with", Name: who}
 	level := c.levelOf(own, subject, "")
 	if level <= Low {
 		return None, nil
 	}
-	return level, permissionLines(own, "adds to "+who)
+	return level, permissionLines(own, words.AddsToRoles.Of(who))
 }
 
 // levelOf returns the highest level that a list of rules has if they are granted to a
@@ -179,12 +179,11 @@ func (c *scan) levelOf(list []preview.Grant, subject preview.Subject, namespace 
 	return level
 }
 
-// permissionLines returns a line of evidence for each rule, which begins with the words
-// what.
-func permissionLines(list []preview.Grant, what string) []string {
-	var lines []string
+// permissionLines returns what each rule of a list adds to a role.
+func permissionLines(list []preview.Grant, to preview.Seen) []preview.Seen {
+	var lines []preview.Seen
 	for _, g := range list {
-		lines = append(lines, what+": "+permission(g, shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}))
+		lines = append(lines, words.With(to, words.Permits.Of(permission(g, shape{groups: g.APIGroups, resources: g.Resources, verbs: g.Verbs}))))
 	}
 	return lines
 }

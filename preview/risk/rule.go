@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Level says how severe a match is, in finer steps than the severities. It begins as
@@ -35,12 +36,24 @@ type entry struct {
 // the pieces.
 type objectMatch func(c *scan, o *preview.Object) (Level, []preview.Piece)
 
-// texts returns a matcher whose evidence is words.
-func texts(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
+// facts returns a matcher whose evidence is of the object alone, without items or subjects.
+func facts(judge func(c *scan, o *preview.Object) (Level, []preview.Seen)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
-		level, lines := judge(c, o)
-		return level, rules.Said(lines...)
+		level, list := judge(c, o)
+		return level, words.Saw(list...)
 	}
+}
+
+// seenAs returns a fact as a piece of evidence has it.
+func seenAs(fact preview.Seen) *preview.Seen { return &fact }
+
+// sentences returns facts that are still made as sentences, such as the fields of a conflict.
+func sentences(list []string) []preview.Seen {
+	var facts []preview.Seen
+	for _, text := range list {
+		facts = append(facts, words.Sentence.Of(text))
+	}
+	return facts
 }
 
 // cloudMatch returns the level of one cloud permission, None if it does not match.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/powers"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 var errNoPlan = errors.New("judging risks: there is no plan")
@@ -190,7 +191,7 @@ func casesOf(rule rules.Rule, evidence []preview.Piece) map[int]bool {
 }
 
 // isCase reports whether a piece is about a case: by the kind of its path, by its subject,
-// or by how the words begin that say what was seen.
+// or by the key of what was seen, alone or with its first argument.
 func isCase(of rules.Case, piece preview.Piece) bool {
 	switch {
 	case piece.Path != nil:
@@ -198,12 +199,15 @@ func isCase(of rules.Case, piece preview.Piece) bool {
 	case piece.Subject != nil:
 		return strings.HasPrefix(piece.Subject.Kind+" "+piece.Subject.Name+" ", of.For)
 	}
-	return strings.HasPrefix(piece.What, of.For)
+	if piece.Seen == nil {
+		return strings.HasPrefix(piece.What, of.For) // what is made as words still
+	}
+	return of.For == piece.Seen.Key || len(piece.Seen.Args) > 0 && of.For == piece.Seen.Key+" "+piece.Seen.Args[0]
 }
 
-// said returns pieces of evidence about an object that are words.
-func said(object string, lines []string) []preview.Piece {
-	out := rules.Said(lines...)
+// saw returns pieces of evidence about an object.
+func saw(object string, facts []preview.Seen) []preview.Piece {
+	out := words.Saw(facts...)
 	for i := range out {
 		out[i].Object = object
 	}

@@ -15,14 +15,14 @@ func cloudRules() []entry {
 		{Rule: rules.CloudWriteEverywhere, cloud: matching(cloudmatch.OfAWS(cloudmatch.MutatesEverything))},
 		{Rule: rules.CloudEscalation, cloud: matching(cloudmatch.GCPEscalation)},
 		{Rule: rules.CloudPublic, cloud: matching(cloudmatch.PublicMembers)},
-		{Rule: rules.CloudTrust, object: texts(admissions)},
+		{Rule: rules.CloudTrust, object: facts(admissions)},
 		{Rule: rules.CloudAzureContributor, cloud: matching(cloudmatch.AzureContributor)},
 		{Rule: rules.CloudAzureKeys, cloud: matching(cloudmatch.Highest(cloudmatch.Tabled(rules.CloudAzureKeys), cloudmatch.ActionLike(cloud.Azure, High, nil, []string{"/listKeys/action", "/listCredentials/action", "/listSecrets/action", "/listConnectionStrings/action"})))},
 		{Rule: rules.CloudIBMAdministrator, cloud: matching(cloudmatch.IBMAdministrator)},
 		{Rule: rules.CloudVSphereControl, cloud: matching(cloudmatch.ActionLike(cloud.VSphere, High, []string{"Host.Config.", "Global."}, nil, "Authorization.ModifyRoles", "Authorization.ModifyPermissions"))},
 		{Rule: rules.CloudUnscoped, cloud: matching(cloudmatch.UnscopedProvider)},
-		{Rule: rules.CloudStaticCredentials, object: texts(staticCredentials)},
-		{Rule: rules.CloudSharedIdentity, object: texts(sharedIdentity)},
+		{Rule: rules.CloudStaticCredentials, object: facts(staticCredentials)},
+		{Rule: rules.CloudSharedIdentity, object: facts(sharedIdentity)},
 		{Rule: rules.CloudAccessWidened, cloud: wider},
 	}
 	for _, rule := range []rules.Rule{

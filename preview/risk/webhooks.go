@@ -8,14 +8,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func webhookRules() []entry {
 	return []entry{
 		{Rule: rules.WebhookFailClosedClusterWide, object: webhookMatch(failsClosed)},
 		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
-		{Rule: rules.CAChanged, object: texts(changedCA)},
-		{Rule: rules.ServiceExposed, object: texts(exposedService)},
+		{Rule: rules.CAChanged, object: facts(changedCA)},
+		{Rule: rules.ServiceExposed, object: facts(exposedService)},
 	}
 }
 
@@ -24,16 +25,16 @@ func isWebhook(o *preview.Object) bool {
 }
 
 // webhookMatch returns a matcher that calls judge with every webhook of a
-// configuration. Each line of evidence begins with the webhook's name.
-func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []string) objectMatch {
+// configuration.
+func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []preview.Seen) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []preview.Piece) {
 		if !isWebhook(o) {
 			return None, nil
 		}
 		var evidence []preview.Piece
 		for _, webhook := range preview.Maps(o.Planned, "webhooks") {
-			for _, text := range judge(c, o, webhook) {
-				evidence = append(evidence, ofWebhook(webhook, text))
+			for _, fact := range judge(c, o, webhook) {
+				evidence = append(evidence, ofWebhook(webhook, fact))
 			}
 		}
 		return None, evidence
@@ -41,13 +42,13 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 }
 
 // ofWebhook returns a piece of evidence about a webhook of a configuration.
-func ofWebhook(webhook map[string]any, what string) preview.Piece {
-	return preview.Piece{Item: &preview.Item{Kind: "webhook", Name: preview.String(webhook, "name")}, What: what}
+func ofWebhook(webhook map[string]any, fact preview.Seen) preview.Piece {
+	return preview.Piece{Item: &preview.Item{Kind: "webhook", Name: preview.String(webhook, "name")}, Seen: &fact}
 }
 
 // changedCA matches objects whose change makes the API server trust another CA, or none,
 // for a server that it calls already.
-func changedCA(_ *scan, o *preview.Object) (Level, []string) {
+func changedCA(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	after := o.ResultBody
 	if after == nil {
 		after = o.Planned
@@ -60,10 +61,10 @@ func changedCA(_ *scan, o *preview.Object) (Level, []string) {
 	for _, ca := range preview.CAFields(from) {
 		before[ca.Path] = ca.Client["caBundle"]
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, ca := range preview.CAFields(to) {
 		if was, is := before[ca.Path], ca.Client["caBundle"]; preview.IsCA(was) && was != is {
-			lines = append(lines, ca.Path+": "+preview.Change{Path: ca.Path, From: was, To: is}.Text())
+			lines = append(lines, words.Named.Of(ca.Path, preview.Change{Path: ca.Path, From: was, To: is}.Text()))
 		}
 	}
 	return None, lines
@@ -71,19 +72,19 @@ func changedCA(_ *scan, o *preview.Object) (Level, []string) {
 
 // failsClosed matches webhooks with failurePolicy Fail, by their rules on the core
 // group or on kinds of others in namespaces without special labels.
-func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
+func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []preview.Seen {
 	if !refusesWhenDown(webhook) {
 		return nil
 	}
 	open := coversUnlabelled(webhook)
-	var lines []string
+	var lines []preview.Seen
 	for _, rule := range preview.Maps(webhook, "rules") {
 		groups, resources := wording.Strings(rule["apiGroups"]), wording.Strings(rule["resources"])
 		core := slices.Contains(groups, "") || slices.Contains(groups, all)
 		if !core && (!open || c.kinds.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
 			continue
 		}
-		lines = append(lines, "while it does not answer, the API server refuses "+c.namespaces.outage(webhook, rule))
+		lines = append(lines, words.Outage.Of(c.namespaces.outage(webhook, rule)))
 	}
 	return lines
 }
@@ -98,7 +99,7 @@ func refusesWhenDown(webhook map[string]any) bool {
 // blocksItself matches webhooks with failurePolicy Fail that cover the pods which serve
 // them: when all of these are gone, no new one is admitted (Kubernetes docs, "Admission
 // Webhook Good Practices", avoid deadlocks).
-func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
+func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []preview.Seen {
 	service := preview.Map(webhook, "clientConfig", "service")
 	namespace := preview.String(service, "namespace")
 	if service == nil || !refusesWhenDown(webhook) || !c.namespaces.covers(webhook, namespace) || !c.coversPodsBehind(webhook, service) {
@@ -106,7 +107,7 @@ func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 	}
 	for _, rule := range preview.Maps(webhook, "rules") {
 		if coversNewPods(rule) {
-			return []string{"is served by Service " + namespace + "/" + preview.String(service, "name") + ", and covers new pods in namespace " + namespace}
+			return []preview.Seen{words.IsServedByServiceAndCovers.Of(namespace, preview.String(service, "name"), namespace)}
 		}
 	}
 	return nil
@@ -140,22 +141,22 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	return err != nil || slices.ContainsFunc(pods, func(have map[string]string) bool { return covers.Matches(labels.Set(have)) })
 }
 
-func exposedService(_ *scan, o *preview.Object) (Level, []string) {
+func exposedService(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil {
 		return None, nil
 	}
 	switch o.GroupKind() {
 	case preview.KindService:
 		if t := preview.String(o.Planned, "spec", "type"); t == "LoadBalancer" || t == "NodePort" {
-			return None, []string{"type " + t}
+			return None, []preview.Seen{words.OfType.Of(t)}
 		}
 	case preview.KindIngress:
 		if len(preview.List(o.Planned, "spec", "tls")) == 0 {
-			return None, []string{"no TLS"}
+			return None, []preview.Seen{words.NoTLS.Of()}
 		}
 	case preview.KindRoute:
 		if preview.Map(o.Planned, "spec", "tls") == nil {
-			return None, []string{"no TLS"}
+			return None, []preview.Seen{words.NoTLS.Of()}
 		}
 	}
 	return None, nil

@@ -17,20 +17,20 @@ import (
 // type alone, such as bootstrap tokens.
 func wellKnownRules() []entry {
 	return []entry{
-		{Rule: rules.WellKnownObject, object: texts(wellKnownObject)},
+		{Rule: rules.WellKnownObject, object: facts(wellKnownObject)},
 		{Rule: rules.SecretBootstrapToken, object: secretMatch(bootstrapToken)},
-		{Rule: rules.SecretOfTool, object: texts(secretOfTool)},
+		{Rule: rules.SecretOfTool, object: facts(secretOfTool)},
 		{Rule: rules.SecretInPackage, object: secretMatch(credentialInPackage)},
-		{Rule: rules.CRDInBuiltInGroup, object: texts(definedInBuiltInGroup)},
-		{Rule: rules.CRDConvertedElsewhere, object: texts(convertedElsewhere)},
-		{Rule: rules.CRDOfOthersConverted, object: texts(convertsOthers)},
+		{Rule: rules.CRDInBuiltInGroup, object: facts(definedInBuiltInGroup)},
+		{Rule: rules.CRDConvertedElsewhere, object: facts(convertedElsewhere)},
+		{Rule: rules.CRDOfOthersConverted, object: facts(convertsOthers)},
 	}
 }
 
 // wellKnownObject matches objects that control part of the cluster by their kind, name
 // and namespace. Those in the release's own namespace do not match, unless the control
 // plane reads them in any namespace.
-func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
+func wellKnownObject(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil {
 		return None, nil
 	}
@@ -43,13 +43,13 @@ func wellKnownObject(c *scan, o *preview.Object) (Level, []string) {
 	if own {
 		level = Medium // its own pods alone read it
 	}
-	return level, []string{"it decides " + found.Controls}
+	return level, []preview.Seen{words.ItDecides.Of(found.Controls)}
 }
 
 // secretMatch returns a matcher that calls judge with the Secrets of the plan, and with
 // no other object.
-func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
-	return texts(func(_ *scan, o *preview.Object) (Level, []string) {
+func secretMatch(judge func(o *preview.Object) (Level, []preview.Seen)) objectMatch {
+	return facts(func(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 		if o.Planned == nil || !o.Is(preview.KindSecret) {
 			return None, nil
 		}
@@ -59,13 +59,13 @@ func secretMatch(judge func(o *preview.Object) (Level, []string)) objectMatch {
 
 // bootstrapToken matches bootstrap tokens in kube-system: any holder can join a node with
 // one. They are Critical if they are for authentication or signing, else High.
-func bootstrapToken(o *preview.Object) (Level, []string) {
+func bootstrapToken(o *preview.Object) (Level, []preview.Seen) {
 	if preview.String(o.Planned, "type") != "bootstrap.kubernetes.io/token" || o.Namespace != kubeSystem {
 		return None, nil
 	}
-	text := "a token"
+	token := words.Token.Of()
 	if groups := secretValue(o.Planned, "auth-extra-groups"); groups != "" {
-		text += " of groups " + groups
+		token = words.With(token, words.OfGroups.Of(groups))
 	}
 	var uses []string
 	for _, use := range []string{"authentication", "signing"} {
@@ -74,9 +74,9 @@ func bootstrapToken(o *preview.Object) (Level, []string) {
 		}
 	}
 	if len(uses) == 0 {
-		return High, []string{text + ", for nothing yet"}
+		return High, []preview.Seen{words.With(token, words.TokenForNothing.Of())}
 	}
-	return Critical, []string{text + ", for " + words.Series(uses, "and")}
+	return Critical, []preview.Seen{words.With(token, words.TokenFor.Of(words.Series(uses, "and")))}
 }
 
 // secretValue returns the value of a key of a Secret, from stringData or decoded from
@@ -115,7 +115,7 @@ var toolMarks = []toolMark{
 	{typ: "connection.crossplane.io/v1alpha1", level: Medium, what: "credentials of a Crossplane resource"},
 }
 
-func secretOfTool(_ *scan, o *preview.Object) (Level, []string) {
+func secretOfTool(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	if o.Planned == nil || !o.Is(preview.KindSecret, preview.KindConfigMap) {
 		return None, nil
 	}
@@ -125,22 +125,22 @@ func secretOfTool(_ *scan, o *preview.Object) (Level, []string) {
 		switch {
 		case mark.typ != "" && preview.String(o.Planned, "type") == mark.typ, mark.label != "" && labelled,
 			mark.prefix != "" && strings.HasPrefix(o.Name, mark.prefix):
-			return mark.level, []string{"it is " + mark.what}
+			return mark.level, []preview.Seen{words.ItIs.Of(mark.what)}
 		}
 	}
 	if labels["owner"] == "helm" && labels["name"] != nil && labels["version"] != nil {
-		return Critical, []string{"it is " + toolMarks[0].what}
+		return Critical, []preview.Seen{words.ItIs.Of(toolMarks[0].what)}
 	}
 	return None, nil
 }
 
 // credentialInPackage matches Secrets of a credential type, such as dockerconfigjson,
 // with data: every reader of the package has the credential.
-func credentialInPackage(o *preview.Object) (Level, []string) {
+func credentialInPackage(o *preview.Object) (Level, []preview.Seen) {
 	switch typ := preview.String(o.Planned, "type"); typ {
 	case "kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg", "kubernetes.io/basic-auth", "kubernetes.io/ssh-auth":
 		if len(preview.Map(o.Planned, "data"))+len(preview.Map(o.Planned, "stringData")) > 0 {
-			return None, []string{"type " + typ}
+			return None, []preview.Seen{words.OfType.Of(typ)}
 		}
 	}
 	return None, nil
@@ -163,7 +163,7 @@ var projectGroups = []string{
 // definedInBuiltInGroup matches CustomResourceDefinitions in an API group that
 // Kubernetes serves or reserves. In a reserved group, the annotation
 // api-approved.kubernetes.io with a URL permits one.
-func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
+func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 	group := preview.String(o.Planned, "spec", "group")
 	if o.Planned == nil || !o.Is(preview.KindCustomResourceDefinition) || !builtInGroup(group) || strings.HasSuffix(group, ".x-k8s.io") {
 		return None, nil
@@ -172,29 +172,32 @@ func definedInBuiltInGroup(_ *scan, o *preview.Object) (Level, []string) {
 	approval := preview.String(o.Planned, "metadata", "annotations", "api-approved.kubernetes.io")
 	switch {
 	case served:
-		return High, []string{"group " + group + " is served by Kubernetes itself"}
+		return High, []preview.Seen{words.GroupIsServedByKubernetesItself.Of(group)}
 	case strings.HasPrefix(approval, "https://"):
 		return None, nil
 	case approval != "":
-		return Medium, []string{"group " + group + " is kept for Kubernetes; the annotation says " + approval}
+		return Medium, []preview.Seen{words.GroupIsKeptForKubernetesThe.Of(group, approval)}
 	}
-	return Medium, []string{"group " + group + " is kept for Kubernetes, and no annotation says that it was approved"}
+	return Medium, []preview.Seen{words.GroupIsKeptForKubernetesAnd.Of(group)}
 }
 
 // convertedElsewhere matches CustomResourceDefinitions with several versions whose
 // objects are all sent to a conversion webhook that is outside the plan and the
 // release's namespaces. For kinds that a controller of others acts on, the release's
 // namespaces are no excuse.
-func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
+func convertedElsewhere(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	w, ok := conversion.Of(o)
 	if !ok {
 		return None, nil
 	}
-	if where := c.answeredElsewhere(w.Body); where != "" {
-		return None, []string{"conversion between versions is" + strings.TrimPrefix(where, ",")}
+	if where := c.answeredElsewhere(w.Body); where != nil {
+		if len(where[0].Args) == 0 {
+			return None, []preview.Seen{words.ConvertedOutside.Of()}
+		}
+		return None, []preview.Seen{words.ConvertedBy.Of(w.Service.Namespace, w.Service.Name)}
 	}
 	if w.Known && w.Service.Name != "" && rankOf(effectOf(w.Kind)) < len(effectRules) && c.objects[w.Service.ID()] == nil {
-		return None, []string{"objects that " + w.Kind.Operator + " acts on are converted by Service " + w.Service.Namespace + "/" + w.Service.Name + ", which is not in this plan"}
+		return None, []preview.Seen{words.ObjectsThatActsOnAreConverted.Of(w.Kind.Operator, w.Service.Namespace, w.Service.Name)}
 	}
 	return None, nil
 }
@@ -203,12 +206,12 @@ func convertedElsewhere(c *scan, o *preview.Object) (Level, []string) {
 // acts on, whose objects a Service of the plan converts although no account of the plan
 // controls the kind. It is a step above the right to write such objects, as objects
 // of everyone are rewritten.
-func convertsOthers(c *scan, o *preview.Object) (Level, []string) {
+func convertsOthers(c *scan, o *preview.Object) (Level, []preview.Seen) {
 	w, ok := conversion.Of(o)
 	rank := rankOf(effectOf(w.Kind))
 	if !ok || !w.Known || rank == len(effectRules) || c.objects[w.Service.ID()] == nil || w.Controls(c.plan.Access.Grants) {
 		return None, nil
 	}
 	level := levelOfKind(w.Kind, baseLevel(w.Kind.Effect, effectRules[rank].grant))
-	return level.Raise(), []string{w.Kind.Says() + "; every such object is converted by Service " + w.Service.Namespace + "/" + w.Service.Name}
+	return level.Raise(), []preview.Seen{words.EverySuchObjectIsConvertedBy.Of(w.Kind.Says(), w.Service.Namespace, w.Service.Name)}
 }

@@ -18,9 +18,9 @@ var (
 		Name: "service-exposed", Ref: "NET-01", Level: Medium, Title: "is reachable from outside the cluster",
 		Why: "Services of type LoadBalancer or NodePort, Ingresses and Routes can be reached from outside the cluster.",
 		Cases: []Case{
-			{For: "type LoadBalancer", Why: "A Service of type LoadBalancer gets an address outside the cluster."},
-			{For: "type NodePort", Title: "is reachable on a port of every node", Why: "A Service of type NodePort opens its ports on the addresses of all nodes."},
-			{For: "no TLS", Title: "is reachable from outside the cluster without TLS", Why: "Without TLS, traffic from outside the cluster, including passwords in it, can be read and changed on its way."},
+			{For: "of-type LoadBalancer", Why: "A Service of type LoadBalancer gets an address outside the cluster."},
+			{For: "of-type NodePort", Title: "is reachable on a port of every node", Why: "A Service of type NodePort opens its ports on the addresses of all nodes."},
+			{For: "no-tls", Title: "is reachable from outside the cluster without TLS", Why: "Without TLS, traffic from outside the cluster, including passwords in it, can be read and changed on its way."},
 		},
 		Reduce: "Use a Service of type ClusterIP, or an Ingress or Route with TLS.",
 		Looks:  "Services of type LoadBalancer or NodePort, Ingresses and Routes without TLS.",

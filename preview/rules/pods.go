@@ -28,8 +28,8 @@ var (
 		Name: "pod-host-processes", Ref: "POD-03", Level: High, Title: "shares processes or memory with the node",
 		Why: "The pod can see and signal the processes of the node, and use their shared memory.",
 		Cases: []Case{
-			{For: "hostPID", Title: "shares the node's processes", Why: "The pod can see and signal every process of the node."},
-			{For: "hostIPC", Title: "shares the node's memory", Why: "The pod can read and change shared memory of the node's processes."},
+			{For: "name hostPID", Title: "shares the node's processes", Why: "The pod can see and signal every process of the node."},
+			{For: "name hostIPC", Title: "shares the node's memory", Why: "The pod can read and change shared memory of the node's processes."},
 		},
 		Reduce: dropIt,
 		Looks:  "hostPID and hostIPC of pods.",
@@ -178,7 +178,7 @@ var (
 		Name: "pod-security-relaxed", Level: High, Title: "lowers its Pod Security level",
 		Why: "The Pod Security level applies to every pod of the namespace, including pods of other users.",
 		Cases: []Case{
-			{For: "a new namespace", Title: "is created with Pod Security level privileged", Why: "The level privileged admits every pod in the namespace, including privileged pods of other users."},
+			{For: "a-new-namespace-enforces-level", Title: "is created with Pod Security level privileged", Why: "The level privileged admits every pod in the namespace, including privileged pods of other users."},
 		},
 		Reduce: "Remove the pod-security labels of the Namespace from the package, and make the pods meet the level that the namespace has.",
 		Looks:  "The pod-security.kubernetes.io/enforce and enforce-version labels of Namespaces of the plan: against those that the namespace has, as the dry run leaves them, and privileged in a new one.",

@@ -64,9 +64,42 @@ func Subjects(list []preview.Subject) string {
 // Evidence fills in the texts of pieces, each on one line, in their order, and returns them.
 func Evidence(pieces ...preview.Piece) []preview.Piece {
 	for i := range pieces {
+		say(&pieces[i])
 		pieces[i].Text = lineBreaks.Replace(Piece(pieces[i]))
 	}
 	return pieces
+}
+
+// say fills in the words of what a piece saw. Its arguments are of the package: each is bounded
+// and without line breaks and what looks like a credential. Where that shows only in the
+// sentence, it is all that is kept.
+func say(p *preview.Piece) {
+	if p.Seen == nil {
+		return
+	}
+	p.What = preview.MaskText(lineBreaks.Replace(Seen(*p.Seen)))
+	s := eachArg(*p.Seen, func(arg string) string { return preview.MaskText(lineBreaks.Replace(arg)) })
+	if Seen(s) != p.What {
+		s = Name.Of(p.What)
+	}
+	s = eachArg(s, cutLine)
+	p.Seen = &s
+}
+
+// eachArg returns a fact with what a function makes of its arguments.
+func eachArg(s preview.Seen, of func(string) string) preview.Seen {
+	all := func(args []string) []string {
+		out := slices.Clone(args)
+		for i, arg := range out {
+			out[i] = of(arg)
+		}
+		return out
+	}
+	s.Args, s.With = all(s.Args), slices.Clone(s.With)
+	for i := range s.With {
+		s.With[i].Args = all(s.With[i].Args)
+	}
+	return s
 }
 
 // SortedEvidence returns pieces with their texts, sorted by [preview.ComparePieces] and without
@@ -76,6 +109,9 @@ func SortedEvidence(pieces []preview.Piece) []preview.Piece {
 	out := Evidence(slices.Clone(pieces)...)
 	for i := range out {
 		piece := &out[i]
+		if piece.Seen != nil {
+			continue
+		}
 		if piece.What != "" {
 			piece.What = preview.MaskText(lineBreaks.Replace(piece.What))
 			piece.Text = lineBreaks.Replace(Piece(*piece))
@@ -164,6 +200,8 @@ func PieceOf(p preview.Piece) string {
 		return Right(*p.Right)
 	case p.Path != nil:
 		return Path(*p.Path)
+	case p.What == "" && p.Seen != nil:
+		return Seen(*p.Seen)
 	}
 	return p.What
 }

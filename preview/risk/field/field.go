@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 //go:embed fields.tsv
@@ -139,19 +140,19 @@ const maxUnknown = 20
 // Kubernetes serves the API group, else nil. The schemas of CRDs, by far the most of
 // what packages hold, are not searched: a keyword there changes only which values are
 // accepted.
-func Unknown(body map[string]any) []string {
+func Unknown(body map[string]any) []preview.Seen {
 	of := typeOf(body)
 	ref := preview.RefOf(body)
 	switch {
 	case of == nil && ref.APIVersion != "" && parsed().groups[ref.Group()]:
-		return []string{preview.EvidenceName(ref.APIVersion + " " + ref.Kind + " is not known")}
+		return []preview.Seen{words.KindNotKnown.Of(preview.EvidenceName(ref.APIVersion), preview.EvidenceName(ref.Kind))}
 	case of == nil || of.knows(body):
 		return nil
 	}
 	w := &walk{}
 	w.fields("", body, of)
 	if len(w.found) > maxUnknown {
-		w.found = append(w.found[:maxUnknown], "and more")
+		w.found = append(w.found[:maxUnknown], words.AndMore.Of())
 	}
 	return w.found
 }
@@ -190,14 +191,14 @@ func (d definition) knowsAll(v any, nesting []bool) bool {
 }
 
 // walk collects the paths of fields that are not in the table.
-type walk struct{ found []string }
+type walk struct{ found []preview.Seen }
 
 func (w *walk) fields(path string, body map[string]any, of definition) {
 	for _, name := range sortedKeys(body) {
 		at := path + "." + name
 		switch p := of[name]; {
 		case p == nil:
-			w.found = append(w.found, preview.EvidenceName(strings.TrimPrefix(at, ".")))
+			w.found = append(w.found, words.Name.Of(preview.EvidenceName(strings.TrimPrefix(at, "."))))
 		case p.of != nil && !p.schema:
 			w.value(at, body[name], p.nesting, p.of)
 		}

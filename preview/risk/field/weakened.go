@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // change says which change of a field weakens a protection: ranks has the values of the
@@ -55,16 +56,16 @@ const maxWeakened = 50
 // Weakened returns a line for each field whose change makes an object protect less,
 // with both values. A field that is missing after the change counts only if complete is
 // true: after is the object as the API server returns it.
-func Weakened(before, after map[string]any, complete bool) []string {
+func Weakened(before, after map[string]any, complete bool) []preview.Seen {
 	of := typeOf(before)
 	if of == nil || preview.RefOf(before).GroupKind() != preview.RefOf(after).GroupKind() {
 		return nil
 	}
 	c := &comparer{complete: complete}
 	c.fields("", before, after, of)
-	slices.Sort(c.lines)
+	slices.SortFunc(c.lines, func(a, b preview.Seen) int { return slices.Compare(a.Args, b.Args) })
 	if more := len(c.lines) - maxWeakened; more > 0 {
-		c.lines = append(c.lines[:maxWeakened], fmt.Sprintf("and %d more", more))
+		c.lines = append(c.lines[:maxWeakened], words.MoreNotListed.Of(more))
 	}
 	return c.lines
 }
@@ -77,7 +78,7 @@ func Protects(apiVersion, kind string) string { return parsed().byKind[apiVersio
 // [Weakened].
 type comparer struct {
 	complete bool
-	lines    []string
+	lines    []preview.Seen
 }
 
 func (c *comparer) fields(path string, before, after map[string]any, of definition) {
@@ -104,7 +105,7 @@ func (c *comparer) fields(path string, before, after map[string]any, of definiti
 
 func (c *comparer) compare(path string, by change, was, now any) {
 	if text := by.compare(was, now, c.complete); text != "" {
-		c.lines = append(c.lines, path+": "+text)
+		c.lines = append(c.lines, words.Named.Of(path, text))
 	}
 }
 

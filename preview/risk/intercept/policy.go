@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // RuleOf returns a rule of a webhook or of a policy's matchConstraints.
@@ -15,15 +16,15 @@ func RuleOf(rule map[string]any) Rule {
 	}
 }
 
-// CopiesSecrets returns words for where a policy that matches Secrets copies their
-// content to, the audit log or the messages of refused requests; empty where it copies
+// CopiesSecrets returns where a policy that matches Secrets copies their
+// content to, the audit log or the messages of refused requests; nil where it copies
 // nothing.
-func CopiesSecrets(policy map[string]any) string {
+func CopiesSecrets(policy map[string]any) *preview.Seen {
 	covered := slices.ContainsFunc(preview.Maps(policy, "spec", "matchConstraints", "resourceRules"), func(rule map[string]any) bool {
 		return slices.ContainsFunc(RuleOf(rule).Covered(), func(row Resource) bool { return row.Group == "" && row.Name == "secrets" })
 	})
 	if !covered {
-		return ""
+		return nil
 	}
 	variables := preview.Maps(policy, "spec", "variables")
 	copies := func(expression string) bool {
@@ -36,13 +37,18 @@ func CopiesSecrets(policy map[string]any) string {
 	}
 	for _, one := range preview.Maps(policy, "spec", "auditAnnotations") {
 		if copies(preview.String(one, "valueExpression")) {
-			return "copies content of Secrets into the audit log"
+			return copied(words.CopiesToAudit)
 		}
 	}
 	for _, one := range preview.Maps(policy, "spec", "validations") {
 		if copies(preview.String(one, "messageExpression")) {
-			return "copies content of Secrets into answers and the audit log"
+			return copied(words.CopiesToAnswers)
 		}
 	}
-	return ""
+	return nil
+}
+
+func copied(to words.Key) *preview.Seen {
+	fact := to.Of()
+	return &fact
 }

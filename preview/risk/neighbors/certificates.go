@@ -6,11 +6,13 @@ import (
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/pem"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func certificateRows() []Row {
@@ -28,7 +30,7 @@ const kubernetesSigner = "kubernetes.io/"
 // certificateRequest judges a CertificateSigningRequest by its signer, its usages, and
 // the subject in the encoded request. spec.username and spec.groups are not looked at,
 // as the API server sets them.
-func certificateRequest(o Object) (rules.Level, []string) {
+func certificateRequest(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	signer := preview.String(spec, "signerName")
@@ -38,7 +40,7 @@ func certificateRequest(o Object) (rules.Level, []string) {
 	}
 	request, err := parseRequest(preview.String(spec, "request"))
 	if err != "" {
-		v.add(level, "signer %s: %s", signer, err)
+		v.add(level, words.Signer.Of(signer, err))
 		return v.result()
 	}
 	names := append([]string{request.Subject.CommonName}, request.Subject.Organization...)
@@ -48,9 +50,9 @@ func certificateRequest(o Object) (rules.Level, []string) {
 	}
 	if asksForAuthority(request) || slices.Contains(texts(spec["usages"]), "cert sign") {
 		level = rules.Critical
-		v.add(level, "it is a certificate authority")
+		v.add(level, words.ItIsACertificateAuthority.Of())
 	}
-	v.add(level, "signer %s: user %q in groups %q", signer, request.Subject.CommonName, request.Subject.Organization)
+	v.add(level, words.SignerUserInGroups.Of(signer, request.Subject.CommonName, fmt.Sprintf("%q", request.Subject.Organization)))
 	return v.result()
 }
 
@@ -83,32 +85,32 @@ func asksForAuthority(request *x509.CertificateRequest) bool {
 	})
 }
 
-func podCertificateRequest(o Object) (rules.Level, []string) {
+func podCertificateRequest(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	level, signer := rules.Medium, preview.String(spec, "signerName")
 	if hasPrefix(signer, kubernetesSigner) {
 		level = rules.High
 	}
-	v.add(level, "signer %s, as pod %s with ServiceAccount %s", signer, preview.String(spec, "podName"), preview.String(spec, "serviceAccountName"))
+	v.add(level, words.SignerAsPodWithServiceAccount.Of(signer, preview.String(spec, "podName"), preview.String(spec, "serviceAccountName")))
 	return v.result()
 }
 
-func trustBundle(o Object) (rules.Level, []string) {
+func trustBundle(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	signer := preview.String(o.Body, "spec", "signerName")
 	switch {
 	case hasPrefix(signer, kubernetesSigner) || hasPrefix(o.Name, "kubernetes.io:"):
-		v.add(rules.Critical, "signer %s: pods trust these authorities for Kubernetes itself", signer)
+		v.add(rules.Critical, words.SignerPodsTrustTheseAuthoritiesFor.Of(signer))
 	case signer != "":
-		v.add(rules.High, "signer %s", signer)
+		v.add(rules.High, words.SignerNamed.Of(signer))
 	default:
-		v.add(rules.Medium, "for pods that mount it by its name")
+		v.add(rules.Medium, words.ForPodsThatMountItBy.Of())
 	}
 	return v.result()
 }
 
-func deviceClaim(o Object) (rules.Level, []string) {
+func deviceClaim(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	if o.Kind == "ResourceClaimTemplate" {
@@ -118,29 +120,29 @@ func deviceClaim(o Object) (rules.Level, []string) {
 		name := preview.String(request, "name")
 		forms := append([]map[string]any{request, preview.Map(request, "exactly")}, preview.Maps(request, "firstAvailable")...)
 		for _, form := range forms {
-			v.addIf(form["adminAccess"] == true, rules.High, "request %s has admin access: devices that other pods use", name)
+			v.addIf(form["adminAccess"] == true, rules.High, words.RequestHasAdminAccessDevicesThat.Of(name))
 		}
 	}
-	v.addIf(o.foreign(o.Namespace), rules.Medium, "it takes devices for namespace %s", o.Namespace)
+	v.addIf(o.foreign(o.Namespace), rules.Medium, words.ItTakesDevicesForNamespace.Of(o.Namespace))
 	deviceSettings(&v, rules.Low, preview.Map(spec, "devices"))
 	return v.result()
 }
 
-func deviceObjects(o Object) (rules.Level, []string) {
+func deviceObjects(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	switch o.Kind {
 	case "ResourceSlice":
-		v.add(rules.High, "it says which devices driver %s has on node %s", preview.String(spec, "driver"), orEvery(preview.String(spec, "nodeName"), "every node"))
+		v.add(rules.High, words.ItSaysWhichDevicesDriverHas.Of(preview.String(spec, "driver"), orEvery(preview.String(spec, "nodeName"), "every node")))
 	case "DeviceTaintRule":
 		level := rules.Medium
 		if len(preview.Map(spec, "deviceSelector")) == 0 || preview.String(spec, "taint", "effect") == "NoExecute" {
 			level = rules.High
 		}
-		v.add(level, "taint %s:%s on devices", preview.String(spec, "taint", "key"), preview.String(spec, "taint", "effect"))
+		v.add(level, words.TaintOnDevices.Of(preview.String(spec, "taint", "key"), preview.String(spec, "taint", "effect")))
 	default:
 		name := preview.String(spec, "extendedResourceName")
-		v.addIf(name != "", rules.Medium, "it answers for the extended resource %s", name)
+		v.addIf(name != "", rules.Medium, words.ItAnswersForTheExtendedResource.Of(name))
 		deviceSettings(&v, rules.Medium, spec)
 	}
 	return v.result()
@@ -151,6 +153,6 @@ func deviceObjects(o Object) (rules.Level, []string) {
 func deviceSettings(v *verdict, level rules.Level, of map[string]any) {
 	for _, config := range preview.Maps(of, "config") {
 		opaque := preview.Map(config, "opaque")
-		v.addIf(opaque != nil, level, "settings for driver %s", preview.String(opaque, "driver"))
+		v.addIf(opaque != nil, level, words.SettingsForDriver.Of(preview.String(opaque, "driver")))
 	}
 }

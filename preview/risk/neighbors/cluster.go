@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func clusterRows() []Row {
@@ -60,7 +61,7 @@ var settings = []setting{
 // plane: not the release's own, and not created by the plan.
 func (o Object) shared() bool { return o.Control(o.Name) || !o.Own(o.Name) }
 
-func namespaceSettings(o Object) (rules.Level, []string) {
+func namespaceSettings(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	for _, field := range []string{"labels", "annotations"} {
 		have := preview.Map(o.Body, "metadata", field)
@@ -76,7 +77,7 @@ func namespaceSettings(o Object) (rules.Level, []string) {
 			if strings.Contains(value, "control-plane") || strings.Contains(value, "node-role.kubernetes.io/master") || hasPrefix(s.key, "iam.") && openPattern(value) {
 				level = max(level, rules.High)
 			}
-			v.add(level, "%s=%s: %s", s.key, value, s.does)
+			v.add(level, words.LabelMeans.Of(s.key, value, s.does))
 		}
 	}
 	labels := preview.Map(o.Body, "metadata", "labels")
@@ -88,12 +89,12 @@ func namespaceSettings(o Object) (rules.Level, []string) {
 		if labels[key] == "privileged" || labels[key] == "baseline" || strings.HasSuffix(key, "-version") {
 			level = rules.Critical
 		}
-		v.add(level, "%s=%v in a namespace that is not the release's own", key, labels[key])
+		v.add(level, words.InANamespaceThatIsNot.Of(key, labels[key]))
 	}
 	name := preview.String(labels, "kubernetes.io/metadata.name")
-	v.addIf(name != "" && name != o.Name, rules.Medium, "it is labelled as namespace %s", name)
+	v.addIf(name != "" && name != o.Name, rules.Medium, words.ItIsLabelledAsNamespace.Of(name))
 	for _, finalizer := range append(texts(preview.Value(o.Body, "spec", "finalizers")), texts(preview.Value(o.Body, "metadata", "finalizers"))...) {
-		v.addIf(finalizer != "kubernetes", rules.Medium, "finalizer %s keeps it from being deleted", finalizer)
+		v.addIf(finalizer != "kubernetes", rules.Medium, words.FinalizerKeepsItFromBeingDeleted.Of(finalizer))
 	}
 	return v.result()
 }
@@ -107,22 +108,22 @@ func openPattern(pattern string) bool {
 // handler such as runc gives.
 var sandboxes = []string{"gvisor", "runsc", "kata", "sandbox", "firecracker", "confidential"}
 
-func runtimeClass(o Object) (rules.Level, []string) {
+func runtimeClass(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	handler := preview.String(o.Body, "handler")
 	promises := slices.ContainsFunc(sandboxes, func(s string) bool { return strings.Contains(o.Name, s) })
 	kept := slices.ContainsFunc(sandboxes, func(s string) bool { return strings.Contains(handler, s) })
 	if promises && !kept {
-		v.add(rules.High, "handler %s behind the name of a sandbox", handler)
+		v.add(rules.High, words.HandlerBehindTheNameOfA.Of(handler))
 	} else {
-		v.add(rules.Low, "handler %s", handler)
+		v.add(rules.Low, words.Handler.Of(handler))
 	}
 	for _, toleration := range preview.Maps(preview.Map(o.Body, "scheduling"), "tolerations") {
 		key := preview.String(toleration, "key")
-		v.addIf(key == "" || strings.Contains(key, "control-plane") || strings.Contains(key, "master"), rules.Medium, "its pods tolerate %s", orEvery(key, "every taint"))
+		v.addIf(key == "" || strings.Contains(key, "control-plane") || strings.Contains(key, "master"), rules.Medium, words.ItsPodsTolerate.Of(orEvery(key, "every taint")))
 	}
 	for _, key := range sortedKeys(preview.Map(o.Body, "scheduling", "nodeSelector")) {
-		v.addIf(strings.Contains(key, "control-plane") || strings.Contains(key, "master"), rules.Medium, "its pods run on nodes with %s", key)
+		v.addIf(strings.Contains(key, "control-plane") || strings.Contains(key, "master"), rules.Medium, words.ItsPodsRunOnNodesWith.Of(key))
 	}
 	return v.result()
 }
@@ -144,7 +145,7 @@ const (
 	accountsPrecedence = 9000
 )
 
-func flowSchema(o Object) (rules.Level, []string) {
+func flowSchema(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	level := preview.String(spec, "priorityLevelConfiguration", "name")
@@ -163,44 +164,44 @@ func flowSchema(o Object) (rules.Level, []string) {
 	if precedence >= systemPrecedence {
 		first = "before other accounts"
 	}
-	v.addIf(level == "exempt", rules.High, "requests are never limited (exempt)")
-	v.addIf(wide && precedence < accountsPrecedence, rules.High, "requests of others, %s (%d), at level %s", first, precedence, level)
-	v.addIf(!wide && precedence < systemPrecedence, rules.Medium, "requests of its accounts, %s (%d), at level %s", first, precedence, level)
+	v.addIf(level == "exempt", rules.High, words.RequestsAreNeverLimitedExempt.Of())
+	v.addIf(wide && precedence < accountsPrecedence, rules.High, words.RequestsOfOthersAtLevel.Of(first, precedence, level))
+	v.addIf(!wide && precedence < systemPrecedence, rules.Medium, words.RequestsOfItsAccountsAtLevel.Of(first, precedence, level))
 	v.addIf(hasPrefix(o.Name, "system-", "kube-") || slices.Contains([]string{"exempt", "probes", "catch-all", "global-default", "service-accounts", "endpoint-controller", "workload-leader-election"}, o.Name),
-		rules.High, "it takes the place of the built-in schema %s", o.Name)
-	v.addIf(len(v.lines) == 0, rules.Low, "requests at level %s (%d)", level, precedence)
+		rules.High, words.ItTakesThePlaceOfThe.Of(o.Name))
+	v.addIf(len(v.lines) == 0, rules.Low, words.RequestsAtLevel.Of(level, precedence))
 	return v.result()
 }
 
-func priorityLevel(o Object) (rules.Level, []string) {
+func priorityLevel(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
-	v.addIf(slices.Contains(builtInLevels, o.Name), rules.High, "it changes the built-in level %s", o.Name)
-	v.addIf(preview.String(spec, "type") == "Exempt", rules.High, "its requests are never limited (type Exempt)")
+	v.addIf(slices.Contains(builtInLevels, o.Name), rules.High, words.ItChangesTheBuiltInLevel.Of(o.Name))
+	v.addIf(preview.String(spec, "type") == "Exempt", rules.High, words.ItsRequestsAreNeverLimitedType.Of())
 	shares, given := number(preview.Value(spec, "limited", "nominalConcurrencyShares"))
 	if !given {
 		shares, given = number(preview.Value(spec, "limited", "assuredConcurrencyShares"))
 	}
-	v.addIf(given && shares >= 100, rules.High, "%d shares of what the API server serves at a time", shares)
-	v.addIf(given && shares == 0, rules.Medium, "no share: its requests wait until others leave room")
-	v.addIf(len(v.lines) == 0, rules.Low, "type %s", preview.String(spec, "type"))
+	v.addIf(given && shares >= 100, rules.High, words.SharesOfWhatTheAPIServer.Of(shares))
+	v.addIf(given && shares == 0, rules.Medium, words.NoShareItsRequestsWaitUntil.Of())
+	v.addIf(len(v.lines) == 0, rules.Low, words.OfType.Of(preview.String(spec, "type")))
 	return v.result()
 }
 
-func limitsOfOthers(o Object) (rules.Level, []string) {
+func limitsOfOthers(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
-	v.addIf(o.foreign(o.Namespace), rules.High, "it is in namespace %s", o.Namespace)
+	v.addIf(o.foreign(o.Namespace), rules.High, words.ItIsInNamespace.Of(o.Namespace))
 	switch o.Kind {
 	case "PodDisruptionBudget":
-		v.addIf(never(spec["maxUnavailable"], 0, "0%"), rules.Medium, "maxUnavailable %v: nodes with its pods cannot be drained", spec["maxUnavailable"])
-		v.addIf(never(spec["minAvailable"], -1, "100%"), rules.Medium, "minAvailable %v: nodes with its pods cannot be drained", spec["minAvailable"])
+		v.addIf(never(spec["maxUnavailable"], 0, "0%"), rules.Medium, words.MaxUnavailableNodesWithItsPodsCannot.Of(spec["maxUnavailable"]))
+		v.addIf(never(spec["minAvailable"], -1, "100%"), rules.Medium, words.MinAvailableNodesWithItsPodsCannot.Of(spec["minAvailable"]))
 		selector := preview.Map(spec, "selector")
-		v.addIf(selector != nil && len(preview.Map(selector, "matchLabels"))+len(preview.List(selector, "matchExpressions")) == 0, rules.Medium, "it is about every pod of the namespace")
+		v.addIf(selector != nil && len(preview.Map(selector, "matchLabels"))+len(preview.List(selector, "matchExpressions")) == 0, rules.Medium, words.ItIsAboutEveryPodOf.Of())
 	case "HorizontalPodAutoscaler":
 		least, _ := number(spec["minReplicas"])
 		most, _ := number(spec["maxReplicas"])
-		v.addIf(least >= 100 || most >= 1000, rules.Medium, "from %d to %d pods", max(least, 1), most)
+		v.addIf(least >= 100 || most >= 1000, rules.Medium, words.FromToPods.Of(max(least, 1), most))
 	}
 	return v.result()
 }
@@ -216,30 +217,30 @@ func never(v any, whole int64, percent string) bool {
 // changes nothing.
 var done = []string{"Event", "ComponentStatus", "TokenReview", "SelfSubjectReview", "SubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview"}
 
-func controlPlaneObject(o Object) (rules.Level, []string) {
+func controlPlaneObject(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	switch {
 	case slices.Contains(done, o.Kind):
-		v.add(rules.Low, "it is made once, and changes nothing by itself")
+		v.add(rules.Low, words.ItIsMadeOnceAndChanges.Of())
 	case o.Kind == "Lease" || o.Kind == "LeaseCandidate":
-		v.addIf(o.Control(o.Namespace), rules.High, "a lock of namespace %s", o.Namespace)
-		v.addIf(o.foreign(o.Namespace) && !o.Control(o.Namespace), rules.Medium, "a lock of namespace %s", o.Namespace)
+		v.addIf(o.Control(o.Namespace), rules.High, words.ALockOfNamespace.Of(o.Namespace))
+		v.addIf(o.foreign(o.Namespace) && !o.Control(o.Namespace), rules.Medium, words.ALockOfNamespace.Of(o.Namespace))
 	case o.Kind == "Node":
-		v.add(rules.High, "node %s: its labels and taints decide which pods run there", o.Name)
+		v.add(rules.High, words.NodeItsLabelsAndTaintsDecide.Of(o.Name))
 		for _, taint := range preview.Maps(spec, "taints") {
-			v.add(rules.High, "taint %s:%s", preview.String(taint, "key"), preview.String(taint, "effect"))
+			v.add(rules.High, words.Taint.Of(preview.String(taint, "key"), preview.String(taint, "effect")))
 		}
 	case o.Kind == "Binding":
-		v.add(rules.High, "puts pod %s on node %s", o.Name, preview.String(o.Body, "target", "name"))
+		v.add(rules.High, words.PutsPodOnNode.Of(o.Name, preview.String(o.Body, "target", "name")))
 	case o.Kind == "Eviction" || o.Kind == "EvictionRequest":
-		v.add(rules.High, "evicts pod %s", orEvery(preview.String(spec, "target", "pod", "name"), o.Name))
+		v.add(rules.High, words.EvictsPod.Of(orEvery(preview.String(spec, "target", "pod", "name"), o.Name)))
 	case o.Kind == "ControllerRevision":
-		v.add(rules.High, "a state that the controller of a StatefulSet or DaemonSet may go back to")
+		v.add(rules.High, words.AStateThatTheControllerOf.Of())
 	case o.Kind == "TokenRequest":
-		v.add(rules.High, "asks for a token for %s", strings.Join(texts(spec["audiences"]), ", "))
+		v.add(rules.High, words.AsksForATokenFor.Of(strings.Join(texts(spec["audiences"]), ", ")))
 	default:
-		v.add(rules.Medium, "every object of %s is written again", orEvery(preview.String(spec, "resource", "resource"), "a resource"))
+		v.add(rules.Medium, words.EveryObjectOfIsWrittenAgain.Of(orEvery(preview.String(spec, "resource", "resource"), "a resource")))
 	}
 	return v.result()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 const gatewayGroup = "gateway.networking.k8s.io/"
@@ -28,42 +29,42 @@ func gatewayRows() []Row {
 func takesHost(v *verdict, host string) {
 	switch {
 	case host == "" || host == "*":
-		v.add(rules.Medium, "every host")
+		v.add(rules.Medium, words.EveryHost.Of())
 	case strings.HasPrefix(host, "*") && strings.Count(host, ".") < 2:
-		v.add(rules.Medium, "host %s", host)
+		v.add(rules.Medium, words.Host.Of(host))
 	case strings.HasPrefix(host, "*"):
-		v.add(rules.Low, "host %s", host)
+		v.add(rules.Low, words.Host.Of(host))
 	case ofMetadata(host) || strings.HasPrefix(host, "kubernetes.default") || strings.Contains(host, ".svc."):
-		v.add(rules.High, "host %s", host)
+		v.add(rules.High, words.Host.Of(host))
 	}
 }
 
-func ingressHosts(o Object) (rules.Level, []string) {
+func ingressHosts(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	for _, rule := range preview.Maps(spec, "rules") {
 		takesHost(&v, preview.String(rule, "host"))
 	}
-	v.addIf(spec["defaultBackend"] != nil || spec["backend"] != nil, rules.Medium, "what no other rule takes")
-	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	v.addIf(spec["defaultBackend"] != nil || spec["backend"] != nil, rules.Medium, words.WhatNoOtherRuleTakes.Of())
+	v.addIf(o.foreign(o.Namespace), rules.High, words.ItRoutesInNamespace.Of(o.Namespace))
 	return v.result()
 }
 
-func routeHosts(o Object) (rules.Level, []string) {
+func routeHosts(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	if host := preview.String(o.Body, "spec", "host"); host != "" { // without one the router makes one
 		takesHost(&v, host)
-		v.addIf(preview.String(o.Body, "spec", "wildcardPolicy") == "Subdomain", rules.Medium, "every host beside %s", host)
+		v.addIf(preview.String(o.Body, "spec", "wildcardPolicy") == "Subdomain", rules.Medium, words.EveryHostBeside.Of(host))
 	}
-	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	v.addIf(o.foreign(o.Namespace), rules.High, words.ItRoutesInNamespace.Of(o.Namespace))
 	return v.result()
 }
 
-func ingressClass(o Object) (rules.Level, []string) {
+func ingressClass(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
-	v.addIf(o.annotation("ingressclass.kubernetes.io/is-default-class") == "true", rules.High, "Ingresses that name no class are its own")
+	v.addIf(o.annotation("ingressclass.kubernetes.io/is-default-class") == "true", rules.High, words.IngressesThatNameNoClassAre.Of())
 	namespace := preview.String(o.Body, "spec", "parameters", "namespace")
-	v.addIf(o.foreign(namespace), rules.Medium, "parameters of namespace %s", namespace)
+	v.addIf(o.foreign(namespace), rules.Medium, words.ParametersOfNamespace.Of(namespace))
 	return v.result()
 }
 
@@ -74,7 +75,7 @@ var controllerPrefixes = []string{"nginx.ingress.kubernetes.io/", "nginx.org/", 
 // ingressSnippet matches Ingresses with annotations that hold configuration for the
 // ingress controller: by the name of the annotation, or by a value that ends a
 // directive or a line.
-func ingressSnippet(o Object) (rules.Level, []string) {
+func ingressSnippet(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	annotations := preview.Map(o.Body, "metadata", "annotations")
 	for _, key := range sortedKeys(annotations) {
@@ -83,20 +84,20 @@ func ingressSnippet(o Object) (rules.Level, []string) {
 		switch {
 		case value == "" || !hasPrefix(key, controllerPrefixes...):
 		case strings.Contains(name, "snippet") || hasPrefix(name, "config-"):
-			v.add(rules.Critical, "%s: %s", key, value)
+			v.add(rules.Critical, words.Named.Of(key, value))
 		case leavesItsPlace(value):
-			v.add(rules.Critical, "%s ends its own directive: %s", key, value)
+			v.add(rules.Critical, words.EndsItsOwnDirective.Of(key, value))
 		case strings.HasSuffix(name, "-secret") || strings.HasSuffix(name, "-secret-name"):
 			namespace, _, named := strings.Cut(value, "/")
-			v.addIf(named && o.foreign(namespace), rules.High, "%s: %s", key, value)
+			v.addIf(named && o.foreign(namespace), rules.High, words.Named.Of(key, value))
 		case slices.Contains([]string{"auth-url", "auth-signin", "mirror-target", "mirror-url", "auth-proxy-set-headers"}, name):
-			v.add(rules.Medium, "%s: %s", key, value)
+			v.add(rules.Medium, words.Named.Of(key, value))
 		}
 	}
 	for _, rule := range preview.Maps(preview.Map(o.Body, "spec"), "rules") {
 		for _, path := range preview.Maps(preview.Map(rule, "http"), "paths") {
 			text := preview.String(path, "path")
-			v.addIf(leavesItsPlace(text) || strings.Contains(text, "/var/run/secrets"), rules.Critical, "path %s ends its own directive", text)
+			v.addIf(leavesItsPlace(text) || strings.Contains(text, "/var/run/secrets"), rules.Critical, words.PathEndsItsOwnDirective.Of(text))
 		}
 	}
 	return v.result()
@@ -110,29 +111,29 @@ func leavesItsPlace(value string) bool {
 		strings.Contains(value, "_by_lua") || strings.ContainsAny(value, "{}") && strings.ContainsAny(value, " \t#")
 }
 
-func gatewayListeners(o Object) (rules.Level, []string) {
+func gatewayListeners(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	for _, listener := range preview.Maps(spec, "listeners") {
 		name := preview.String(listener, "name")
 		from := preview.Map(listener, "allowedRoutes", "namespaces")
 		v.addIf(preview.String(from, "from") == "All" || preview.String(from, "from") == "Selector" && len(preview.Map(from, "selector")) == 0,
-			rules.Medium, "listener %s takes routes of all namespaces", name)
+			rules.Medium, words.ListenerTakesRoutesOfAllNamespaces.Of(name))
 		for _, certificate := range preview.Maps(preview.Map(listener, "tls"), "certificateRefs") {
 			namespace := preview.String(certificate, "namespace")
-			v.addIf(o.foreign(namespace), rules.High, "listener %s uses Secret %s/%s", name, namespace, preview.String(certificate, "name"))
+			v.addIf(o.foreign(namespace), rules.High, words.ListenerUsesSecret.Of(name, namespace, preview.String(certificate, "name")))
 		}
 	}
 	for _, address := range preview.Maps(spec, "addresses") {
-		v.add(rules.Medium, "address %s", preview.String(address, "value"))
+		v.add(rules.Medium, words.Address.Of(preview.String(address, "value")))
 	}
 	from := preview.String(spec, "allowedListeners", "namespaces", "from")
-	v.addIf(from == "All", rules.Medium, "listeners of all namespaces join it")
-	v.addIf(o.foreign(o.Namespace), rules.High, "it listens in namespace %s", o.Namespace)
+	v.addIf(from == "All", rules.Medium, words.ListenersOfAllNamespacesJoinIt.Of())
+	v.addIf(o.foreign(o.Namespace), rules.High, words.ItListensInNamespace.Of(o.Namespace))
 	return v.result()
 }
 
-func gatewayRoute(o Object) (rules.Level, []string) {
+func gatewayRoute(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	hosts := texts(spec["hostnames"])
@@ -145,15 +146,15 @@ func gatewayRoute(o Object) (rules.Level, []string) {
 		if len(hosts) == 0 || slices.Contains(hosts, "*") {
 			level, of = rules.High, "every host"
 		}
-		v.add(level, "it takes %s of %s %s/%s", of, kindOf(parent, "Gateway"), namespace, preview.String(parent, "name"))
+		v.add(level, words.ItTakesOf.Of(of, kindOf(parent, "Gateway"), namespace, preview.String(parent, "name")))
 	}
 	for _, rule := range preview.Maps(spec, "rules") {
 		for _, backend := range backends(rule) {
 			namespace := preview.String(backend, "namespace")
-			v.addIf(o.foreign(namespace), rules.High, "it sends to %s %s/%s", kindOf(backend, "Service"), namespace, preview.String(backend, "name"))
+			v.addIf(o.foreign(namespace), rules.High, words.ItSendsTo.Of(kindOf(backend, "Service"), namespace, preview.String(backend, "name")))
 		}
 	}
-	v.addIf(o.foreign(o.Namespace), rules.High, "it routes in namespace %s", o.Namespace)
+	v.addIf(o.foreign(o.Namespace), rules.High, words.ItRoutesInNamespace.Of(o.Namespace))
 	return v.result()
 }
 
@@ -178,7 +179,7 @@ func backends(rule map[string]any) []map[string]any {
 	return out
 }
 
-func referenceGrant(o Object) (rules.Level, []string) {
+func referenceGrant(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	var from []string
 	for _, peer := range preview.Maps(preview.Map(o.Body, "spec"), "from") {
@@ -197,7 +198,7 @@ func referenceGrant(o Object) (rules.Level, []string) {
 		if name := preview.String(to, "name"); name != "" {
 			what = kind + " " + name
 		}
-		v.add(level, "%s of namespace %s for %s", what, o.Namespace, strings.Join(from, ", "))
+		v.add(level, words.OfNamespaceFor.Of(what, o.Namespace, strings.Join(from, ", ")))
 	}
 	return v.result()
 }

@@ -4,7 +4,6 @@
 package neighbors
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -25,9 +24,9 @@ type Object struct {
 type Row struct {
 	Rule  rules.Rule
 	Kinds []preview.GroupKind
-	// Judge returns the level and the lines of evidence, none if the object does not
+	// Judge returns the level and what it saw, nothing if the object does not
 	// match.
-	Judge func(o Object) (rules.Level, []string)
+	Judge func(o Object) (rules.Level, []preview.Seen)
 }
 
 // Table returns the rows of all rules in the package.
@@ -45,28 +44,25 @@ func (o Object) annotation(key string) string {
 	return preview.String(o.Body, "metadata", "annotations", key)
 }
 
-// verdict collects lines of evidence and their highest level.
+// verdict collects what was seen and the highest level of it.
 type verdict struct {
 	level rules.Level
-	lines []string
+	lines []preview.Seen
 }
 
-func (v *verdict) add(level rules.Level, format string, args ...any) {
+func (v *verdict) add(level rules.Level, fact preview.Seen) {
 	v.level = max(v.level, level)
-	v.lines = append(v.lines, fmt.Sprintf(format, args...))
+	v.lines = append(v.lines, fact)
 }
 
-// addIf adds a line of evidence if holds is true.
-func (v *verdict) addIf(holds bool, level rules.Level, format string, args ...any) {
+// addIf adds a fact if holds is true.
+func (v *verdict) addIf(holds bool, level rules.Level, fact preview.Seen) {
 	if holds {
-		v.add(level, format, args...)
+		v.add(level, fact)
 	}
 }
 
-func (v *verdict) result() (rules.Level, []string) {
-	slices.Sort(v.lines)
-	return v.level, slices.Compact(v.lines)
-}
+func (v *verdict) result() (rules.Level, []preview.Seen) { return v.level, v.lines }
 
 // secretLevel returns the level of access to a Secret in a namespace that is not the
 // release's own: Critical in one of the control plane, else High.

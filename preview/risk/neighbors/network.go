@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func networkRows() []Row {
@@ -58,7 +59,7 @@ var fixedAddresses = []string{
 	"external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/internal-hostname", "external-dns.alpha.kubernetes.io/target",
 }
 
-func serviceRedirects(o Object) (rules.Level, []string) {
+func serviceRedirects(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	typ := preview.String(spec, "type")
@@ -73,19 +74,19 @@ func serviceRedirects(o Object) (rules.Level, []string) {
 		case preview.String(spec, "clusterIP") == "None":
 			level = rules.Low
 		}
-		v.addIf(len(preview.Map(spec, "selector")) > 0, level, "it selects pods of namespace %s", o.Namespace)
+		v.addIf(len(preview.Map(spec, "selector")) > 0, level, words.ItSelectsPodsOfNamespace.Of(o.Namespace))
 	}
 	for _, field := range []string{"loadBalancerIP", "clusterIP"} {
 		if value := preview.String(spec, field); value != "" && value != "None" {
-			v.add(rules.Medium, "%s %s", field, value)
+			v.add(rules.Medium, words.Setting.Of(field, value))
 		}
 	}
 	for _, value := range texts(spec["clusterIPs"]) {
-		v.addIf(value != "None" && value != "", rules.Medium, "clusterIP %s", value)
+		v.addIf(value != "None" && value != "", rules.Medium, words.ClusterIP.Of(value))
 	}
 	for _, key := range fixedAddresses {
 		if value := o.annotation(key); value != "" {
-			v.add(rules.Medium, "%s: %s", key, value)
+			v.add(rules.Medium, words.Named.Of(key, value))
 		}
 	}
 	return v.result()
@@ -96,43 +97,43 @@ func externalName(o Object, v *verdict, name string) {
 	namespace, inside := inCluster(host)
 	switch {
 	case ofMetadata(host):
-		v.add(rules.High, "externalName %s: a server that gives credentials of nodes", name)
+		v.add(rules.High, words.ExternalNameAServerThatGivesCredentials.Of(name))
 	case hasPrefix(host, "kubernetes.default") || host == "kubernetes":
-		v.add(rules.High, "externalName %s: the API server", name)
+		v.add(rules.High, words.ExternalNameTheAPIServer.Of(name))
 	case inside && !o.foreign(namespace):
 	case inside && o.Control(namespace):
-		v.add(rules.High, "externalName %s: a Service of the control plane", name)
+		v.add(rules.High, words.ExternalNameAServiceOfTheControl.Of(name))
 	case inside:
-		v.add(rules.Medium, "externalName %s: a Service of another namespace", name)
+		v.add(rules.Medium, words.ExternalNameAServiceOfAnotherNamespace.Of(name))
 	default:
-		v.add(rules.Medium, "externalName %s: a host outside the cluster", name)
+		v.add(rules.Medium, words.ExternalNameAHostOutsideTheCluster.Of(name))
 	}
 }
 
 // sharedAddresses are those of providers' own networks (RFC 6598), private like others.
 var sharedAddresses = netip.MustParsePrefix("100.64.0.0/10")
 
-func externalIPs(o Object) (rules.Level, []string) {
+func externalIPs(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	for _, ip := range texts(preview.Value(o.Body, "spec", "externalIPs")) {
 		address, err := netip.ParseAddr(ip)
 		if err == nil && !address.Unmap().IsPrivate() && !sharedAddresses.Contains(address.Unmap()) {
-			v.add(rules.Critical, "externalIP %s is an address of the internet, whose traffic from every pod is taken", ip)
+			v.add(rules.Critical, words.ExternalIPIsAnAddressOfThe.Of(ip))
 			continue
 		}
-		v.add(rules.High, "externalIP %s", ip)
+		v.add(rules.High, words.ExternalIP.Of(ip))
 	}
 	return v.result()
 }
 
-func endpointsOfOthers(o Object) (rules.Level, []string) {
+func endpointsOfOthers(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	of := o.Name
 	if name := preview.String(o.Body, "metadata", "labels", "kubernetes.io/service-name"); name != "" {
 		of = name
 	}
 	if o.foreign(o.Namespace) {
-		v.add(o.secretLevel(o.Namespace), "it answers for Service %s/%s", o.Namespace, of)
+		v.add(o.secretLevel(o.Namespace), words.ItAnswersForService.Of(o.Namespace, of))
 	}
 	for _, endpoint := range preview.Maps(o.Body, "endpoints") {
 		for _, address := range texts(endpoint["addresses"]) {
@@ -152,13 +153,13 @@ func endpointAddress(o Object, v *verdict, address string, endpoint map[string]a
 	ip, err := netip.ParseAddr(address)
 	switch {
 	case ofMetadata(address):
-		v.add(rules.Critical, "%s gives credentials of nodes", address)
+		v.add(rules.Critical, words.GivesCredentialsOfNodes.Of(address))
 	case err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified()):
-		v.add(rules.Critical, "%s is the node itself", address)
+		v.add(rules.Critical, words.IsTheNodeItself.Of(address))
 	case o.foreign(target):
-		v.add(rules.High, "%s is of %s in namespace %s", address, preview.String(endpoint, "targetRef", "name"), target)
+		v.add(rules.High, words.IsOfInNamespace.Of(address, preview.String(endpoint, "targetRef", "name"), target))
 	default:
-		v.add(rules.Medium, "%s answers for it", address)
+		v.add(rules.Medium, words.AnswersForIt.Of(address))
 	}
 }
 
@@ -184,46 +185,46 @@ func anywhere(rule map[string]any, field string) bool {
 	return halves["0.0.0.0/1"] && halves["128.0.0.0/1"]
 }
 
-func networkPolicy(o Object) (rules.Level, []string) {
+func networkPolicy(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	if o.foreign(o.Namespace) {
-		v.add(rules.High, "it decides about traffic of pods in namespace %s", o.Namespace)
+		v.add(rules.High, words.ItDecidesAboutTrafficOfPods.Of(o.Namespace))
 	}
 	selector := preview.Map(spec, "podSelector")
 	everyPod := len(preview.Map(selector, "matchLabels"))+len(preview.List(selector, "matchExpressions")) == 0
 	for _, rule := range preview.Maps(spec, "ingress") {
-		v.addIf(everyPod && anywhere(rule, "from"), rules.Medium, "every pod of the namespace is reached from anywhere")
+		v.addIf(everyPod && anywhere(rule, "from"), rules.Medium, words.EveryPodOfTheNamespaceIs.Of())
 	}
 	for _, rule := range preview.Maps(spec, "egress") {
 		for _, peer := range preview.Maps(rule, "to") {
 			cidr := preview.String(peer, "ipBlock", "cidr")
 			address, _, _ := strings.Cut(cidr, "/")
-			v.addIf(ofMetadata(address), rules.High, "pods reach %s, which gives credentials of nodes", cidr)
+			v.addIf(ofMetadata(address), rules.High, words.PodsReachWhichGivesCredentialsOf.Of(cidr))
 		}
 	}
 	return v.result()
 }
 
-func clusterPolicy(o Object) (rules.Level, []string) {
+func clusterPolicy(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	for _, field := range []string{"ingress", "egress"} {
 		for _, rule := range preview.Maps(preview.Map(o.Body, "spec"), field) {
-			v.add(rules.High, "%s %s in every namespace that it selects", preview.String(rule, "action"), field)
+			v.add(rules.High, words.InEveryNamespaceThatItSelects.Of(preview.String(rule, "action"), field))
 		}
 	}
-	v.addIf(len(v.lines) == 0, rules.Medium, "a policy for the whole cluster without rules")
+	v.addIf(len(v.lines) == 0, rules.Medium, words.APolicyForTheWholeCluster.Of())
 	return v.result()
 }
 
-func addressRange(o Object) (rules.Level, []string) {
+func addressRange(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	if o.Kind == "IPAddress" {
 		parent := preview.Map(o.Body, "spec", "parentRef")
-		v.add(rules.High, "address %s belongs to %s %s/%s", o.Name, preview.String(parent, "resource"), preview.String(parent, "namespace"), preview.String(parent, "name"))
+		v.add(rules.High, words.AddressBelongsTo.Of(o.Name, preview.String(parent, "resource"), preview.String(parent, "namespace"), preview.String(parent, "name")))
 		return v.result()
 	}
-	v.add(rules.High, "Services get addresses of %s", strings.Join(texts(preview.Value(o.Body, "spec", "cidrs")), ", "))
+	v.add(rules.High, words.ServicesGetAddressesOf.Of(strings.Join(texts(preview.Value(o.Body, "spec", "cidrs")), ", ")))
 	return v.result()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 func storageRows() []Row {
@@ -22,15 +23,15 @@ func storageRows() []Row {
 
 // storageDriver matches CSIDrivers with tokenRequests: kubelets send them tokens of the
 // pods that mount their volumes. A token without audience is for the API server.
-func storageDriver(o Object) (rules.Level, []string) {
+func storageDriver(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	for _, request := range preview.Maps(preview.Map(o.Body, "spec"), "tokenRequests") {
 		audience := preview.String(request, "audience")
 		if audience == "" || strings.HasPrefix(audience, "https://kubernetes.default") {
-			v.add(rules.Critical, "tokens for the API server of every pod that mounts its volumes")
+			v.add(rules.Critical, words.TokensForTheAPIServerOf.Of())
 			continue
 		}
-		v.add(rules.High, "tokens for audience %s of every pod that mounts its volumes", audience)
+		v.add(rules.High, words.TokensForAudienceOfEveryPod.Of(audience))
 	}
 	return v.result()
 }
@@ -42,35 +43,35 @@ var usualClasses = []string{
 	"standard-csi", "standard-rwo", "thin", "thin-csi",
 }
 
-func storageClass(o Object) (rules.Level, []string) {
+func storageClass(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	for _, key := range []string{
 		"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class",
 		"snapshot.storage.kubernetes.io/is-default-class", "groupsnapshot.storage.kubernetes.io/is-default-class",
 	} {
-		v.addIf(o.annotation(key) == "true", rules.High, "%s: objects that name no class are made by it", key)
+		v.addIf(o.annotation(key) == "true", rules.High, words.ObjectsThatNameNoClassAre.Of(key))
 	}
-	v.addIf(o.Kind == "StorageClass" && slices.Contains(usualClasses, o.Name), rules.High, "the name %s is that of a class that clouds and distributions make", o.Name)
+	v.addIf(o.Kind == "StorageClass" && slices.Contains(usualClasses, o.Name), rules.High, words.TheNameIsThatOfA.Of(o.Name))
 	parameters := preview.Map(o.Body, "parameters")
 	for _, key := range sortedKeys(parameters) {
 		namespace, _ := parameters[key].(string)
 		plain := strings.ReplaceAll(strings.ToLower(key), "-", "")
 		if strings.HasSuffix(plain, "secretnamespace") && !strings.Contains(namespace, "${") && o.foreign(namespace) {
-			v.add(o.secretLevel(namespace), "%s: %s", key, namespace)
+			v.add(o.secretLevel(namespace), words.Named.Of(key, namespace))
 		}
-		v.addIf(slices.Contains(strings.Split(namespace, "/"), ".."), rules.Critical, "%s leaves the folder of the driver: %s", key, namespace)
+		v.addIf(slices.Contains(strings.Split(namespace, "/"), ".."), rules.Critical, words.LeavesTheFolderOfTheDriver.Of(key, namespace))
 	}
 	for _, option := range texts(o.Body["mountOptions"]) {
-		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, "mount option %s", option)
+		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, words.MountOption.Of(option))
 	}
 	return v.result()
 }
 
-func volumeOfOthers(o Object) (rules.Level, []string) {
+func volumeOfOthers(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	claim := preview.Map(o.Body, "spec", "claimRef")
 	if namespace := preview.String(claim, "namespace"); o.foreign(namespace) {
-		v.add(rules.High, "claimRef %s/%s: the pods of that claim mount it", namespace, preview.String(claim, "name"))
+		v.add(rules.High, words.ClaimRefThePodsOfThatClaim.Of(namespace, preview.String(claim, "name")))
 	}
 	spec := preview.Map(o.Body, "spec")
 	for _, source := range sortedKeys(spec) {
@@ -81,28 +82,28 @@ func volumeOfOthers(o Object) (rules.Level, []string) {
 				namespace, _ = fields[field].(string)
 			}
 			if of := strings.ToLower(field); (strings.Contains(of, "secret") || of == "endpointsnamespace") && o.foreign(namespace) {
-				v.add(o.secretLevel(namespace), "%s.%s of namespace %s", source, field, namespace)
+				v.add(o.secretLevel(namespace), words.ResourceOfNamespace.Of(source, field, namespace))
 			}
 		}
 	}
 	return v.result()
 }
 
-func snapshotContent(o Object) (rules.Level, []string) {
+func snapshotContent(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	source := preview.Map(o.Body, "spec", "source")
 	for _, field := range sortedKeys(source) {
-		v.add(rules.High, "it names %s in storage", field)
+		v.add(rules.High, words.ItNamesInStorage.Of(field))
 	}
 	for _, field := range []string{"volumeSnapshotRef", "volumeGroupSnapshotRef"} {
 		namespace := preview.String(o.Body, "spec", field, "namespace")
-		v.addIf(o.foreign(namespace), rules.High, "%s in namespace %s", field, namespace)
+		v.addIf(o.foreign(namespace), rules.High, words.ObjectInNamespace.Of(field, namespace))
 	}
 	annotations := preview.Map(o.Body, "metadata", "annotations")
 	for _, key := range sortedKeys(annotations) {
 		namespace, _ := annotations[key].(string)
 		if strings.HasSuffix(key, "-secret-namespace") && o.foreign(namespace) {
-			v.add(o.secretLevel(namespace), "%s: %s", key, namespace)
+			v.add(o.secretLevel(namespace), words.Named.Of(key, namespace))
 		}
 	}
 	return v.result()
@@ -110,7 +111,7 @@ func snapshotContent(o Object) (rules.Level, []string) {
 
 // claimOfOthers matches PersistentVolumeClaims, and the claim templates of workloads,
 // that use storage of others.
-func claimOfOthers(o Object) (rules.Level, []string) {
+func claimOfOthers(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	claims := []map[string]any{}
 	if o.Kind == "PersistentVolumeClaim" {
@@ -125,10 +126,10 @@ func claimOfOthers(o Object) (rules.Level, []string) {
 	}
 	for _, spec := range claims {
 		if namespace := preview.String(spec, "dataSourceRef", "namespace"); o.foreign(namespace) {
-			v.add(rules.High, "its data is that of %s in namespace %s", preview.String(spec, "dataSourceRef", "name"), namespace)
+			v.add(rules.High, words.ItsDataIsThatOfIn.Of(preview.String(spec, "dataSourceRef", "name"), namespace))
 		}
 		if name := preview.String(spec, "volumeName"); name != "" {
-			v.add(rules.Medium, "it asks for PersistentVolume %s", name)
+			v.add(rules.Medium, words.ItAsksForPersistentVolume.Of(name))
 		}
 	}
 	return v.result()
@@ -150,7 +151,7 @@ var sourceNames = []string{
 
 // volumeAddress matches PersistentVolumes with a source that names storage by address,
 // whichever source it is: unknown ones match too.
-func volumeAddress(o Object) (rules.Level, []string) {
+func volumeAddress(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	for _, source := range sortedKeys(spec) {
@@ -167,24 +168,24 @@ func volumeAddress(o Object) (rules.Level, []string) {
 		if source == "flexVolume" {
 			level = rules.High // the kubelet runs the driver as root of the node
 		}
-		v.add(level, "%s", text)
+		v.add(level, words.Name.Of(text))
 	}
 	for _, option := range texts(spec["mountOptions"]) {
-		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, "mount option %s", option)
+		v.addIf(slices.Contains([]string{"suid", "dev", "exec"}, option), rules.Medium, words.MountOption.Of(option))
 	}
 	return v.result()
 }
 
-func storageInternals(o Object) (rules.Level, []string) {
+func storageInternals(o Object) (rules.Level, []preview.Seen) {
 	var v verdict
 	spec := preview.Map(o.Body, "spec")
 	switch o.Kind {
 	case "VolumeAttachment":
-		v.add(rules.High, "attaches volume %s to node %s by %s", preview.String(spec, "source", "persistentVolumeName"), preview.String(spec, "nodeName"), preview.String(spec, "attacher"))
+		v.add(rules.High, words.AttachesVolumeToNodeBy.Of(preview.String(spec, "source", "persistentVolumeName"), preview.String(spec, "nodeName"), preview.String(spec, "attacher")))
 	case "CSINode":
-		v.add(rules.High, "says which drivers node %s has", o.Name)
+		v.add(rules.High, words.SaysWhichDriversNodeHas.Of(o.Name))
 	default:
-		v.add(rules.Medium, "says how much storage there is of class %s", preview.String(o.Body, "storageClassName"))
+		v.add(rules.Medium, words.SaysHowMuchStorageThereIs.Of(preview.String(o.Body, "storageClassName")))
 	}
 	return v.result()
 }

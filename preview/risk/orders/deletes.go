@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // cleaning are kinds whose controller deletes the objects that they match.
@@ -18,9 +19,9 @@ var cleaning = []preview.GroupKind{
 // only objects are matched that controllers make again or are done with, Medium within
 // the namespaces of the release. ok is false for other kinds. namespaced says whether the
 // kind is, whatever the object says; foreign reports whether others use a namespace.
-func Cleans(o *preview.Object, namespaced bool, foreign func(namespace string) bool) (level rules.Level, why string, ok bool) {
+func Cleans(o *preview.Object, namespaced bool, foreign func(namespace string) bool) (level rules.Level, why preview.Seen, ok bool) {
 	if !slices.Contains(cleaning, o.GroupKind()) {
-		return rules.None, "", false
+		return rules.None, preview.Seen{}, false
 	}
 	matched, made, own := matches(o.Planned), true, true
 	for _, m := range matched {
@@ -29,11 +30,11 @@ func Cleans(o *preview.Object, namespaced bool, foreign func(namespace string) b
 	}
 	switch {
 	case namespaced && !foreign(o.Namespace), own && len(matched) > 0:
-		return rules.Medium, "only in namespaces of the release", true
+		return rules.Medium, words.OnlyOwnNamespaces.Of(), true
 	case made && len(matched) > 0:
-		return rules.High, "only what controllers make again or are done with", true
+		return rules.High, words.OnlyMadeAgain.Of(), true
 	}
-	return rules.Critical, "objects of others among them, which nothing makes again", true
+	return rules.Critical, words.ObjectsOfOthers.Of(), true
 }
 
 // matched is a part of what an object chooses: kinds or resources, and the namespaces to

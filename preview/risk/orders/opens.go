@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // issuerFields are the fields in which kinds of cloud operators name the server whose
@@ -28,20 +29,20 @@ var clusterIssuers = []string{"prod-aks.azure.com/", "://oidc.eks.", "://contain
 
 // Opens returns the level of an object by what its fields open that others of its kind
 // leave closed, and why; None if they open nothing.
-func Opens(kind preview.GroupKind, body map[string]any) (rules.Level, string) {
+func Opens(kind preview.GroupKind, body map[string]any) (rules.Level, preview.Seen) {
 	switch issuer := issuerOf(kind, body); {
 	case issuer != "" && !slices.ContainsFunc(clusterIssuers, func(part string) bool { return strings.Contains(issuer, part) }):
-		return rules.Critical, fmt.Sprintf("each token that %.200q issues acts as the cloud identity", issuer)
+		return rules.Critical, words.TokensAct.Of(fmt.Sprintf("%.200q", issuer))
 	case kind == "console.openshift.io/ConsolePlugin" && passesTokens(body):
-		return rules.Critical, "its server receives the token of each person who opens it, administrators among them"
+		return rules.Critical, words.ServerReceivesTokens.Of()
 	case kind == "nfd.k8s-sigs.io/NodeFeatureRule" || kind == "nfd.openshift.io/NodeFeatureRule":
 		for _, rule := range preview.Maps(body, "spec", "rules") {
 			if len(preview.List(rule, "taints")) > 0 {
-				return rules.Medium, "its taints keep pods off the nodes that it matches, or evict them"
+				return rules.Medium, words.TaintsKeepOff.Of()
 			}
 		}
 	}
-	return rules.None, ""
+	return rules.None, preview.Seen{}
 }
 
 // issuerOf returns the issuer that an object makes a cloud identity trust; empty if it

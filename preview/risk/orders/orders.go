@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudtable"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // Administrators returns the names of cloud roles equal to an administrator that occur
@@ -51,8 +52,8 @@ func ChangesObjects(body map[string]any) bool {
 // Prometheus send a file to its endpoints as a token (bearerTokenFile): High for other
 // files than the token of Prometheus' own account, which operators use so that their
 // metrics are not public; None for an object that sends none.
-func TokenLevel(body map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func TokenLevel(body map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, field := range []string{"endpoints", "podMetricsEndpoints", "prober"} {
 		for _, endpoint := range append(preview.Maps(body, "spec", field), preview.Map(body, "spec", field)) {
 			switch file, _ := endpoint["bearerTokenFile"].(string); file {
@@ -60,7 +61,7 @@ func TokenLevel(body map[string]any) (rules.Level, []string) {
 			case "/var/run/secrets/kubernetes.io/serviceaccount/token", "/run/secrets/kubernetes.io/serviceaccount/token":
 				level = max(level, rules.Low)
 			default:
-				level, lines = rules.High, append(lines, "Prometheus sends the content of its file "+preview.EvidenceName(file))
+				level, lines = rules.High, append(lines, words.PrometheusSends.Of(preview.EvidenceName(file)))
 			}
 		}
 	}
@@ -93,25 +94,25 @@ func OpensVault(spec any) bool {
 // CertificateLevel returns the level of a cert-manager Certificate or
 // CertificateRequest, and as evidence the system users and groups that it is for: where
 // the cluster trusts the issuer, the holder of such a client certificate is that user.
-func CertificateLevel(body map[string]any, level rules.Level) (rules.Level, []string) {
+func CertificateLevel(body map[string]any, level rules.Level) (rules.Level, []preview.Seen) {
 	spec := preview.Map(body, "spec")
 	names := append(preview.Texts(preview.Value(spec, "subject", "organizations")), preview.String(spec, "commonName"))
 	names = append(names, subjectNames(preview.String(spec, "literalSubject"))...)
 	names = append(names, requested(preview.String(spec, "request"))...)
-	var lines []string
+	var lines []preview.Seen
 	for _, name := range names {
 		if strings.HasPrefix(name, "system:") || name == "kubernetes-admin" || name == "kubeadm:cluster-admins" {
-			lines = append(lines, "for "+preview.EvidenceName(name))
+			lines = append(lines, words.RunsFor.Of(preview.EvidenceName(name)))
 		}
 	}
 	usages := preview.Texts(spec["usages"])
 	switch client := slices.Contains(usages, "client auth") || slices.Contains(usages, "any"); {
 	case len(lines) > 0 && client:
-		return rules.Critical, append(lines, "usages "+strings.Join(usages, ", "))
+		return rules.Critical, append(lines, words.Usages.Of(strings.Join(usages, ", ")))
 	case len(lines) > 0:
 		return rules.High, lines
 	case spec["isCA"] == true:
-		return max(level, rules.Medium), []string{"isCA: it signs certificates itself"}
+		return max(level, rules.Medium), []preview.Seen{words.SignsItself.Of()}
 	}
 	return level, nil
 }
@@ -144,28 +145,29 @@ func requested(text string) []string {
 	return append(slices.Clone(request.Subject.Organization), request.Subject.CommonName)
 }
 
-// ReadsOthers returns words for whose Secrets a ClusterSecretStore of External Secrets
-// reads from this cluster, as an account of a namespace that is not the release's; empty
+// ReadsOthers returns whose Secrets a ClusterSecretStore of External Secrets
+// reads from this cluster, as an account of a namespace that is not the release's; nil
 // for any other store.
-func ReadsOthers(body map[string]any, owned func(namespace string) bool) string {
+func ReadsOthers(body map[string]any, owned func(namespace string) bool) *preview.Seen {
 	from := preview.Map(body, "spec", "provider", "kubernetes")
 	account := preview.Map(from, "auth", "serviceAccount")
 	namespace, server := preview.String(account, "namespace"), preview.String(from, "server", "url")
 	if namespace == "" || owned(namespace) || server != "" && !strings.Contains(server, "kubernetes.default") {
-		return ""
+		return nil
 	}
-	return "it reads Secrets of namespace " + cmp.Or(preview.String(from, "remoteNamespace"), "default") + " as ServiceAccount " + namespace + "/" + preview.String(account, "name")
+	fact := words.ReadsSecretsOf.Of(cmp.Or(preview.String(from, "remoteNamespace"), "default"), namespace, preview.String(account, "name"))
+	return &fact
 }
 
 const maxSources = 5
 
 // Sources returns the URLs and images that the spec of an object names, at most
-// maxSources, as lines of evidence: its controller may read content from there.
-func Sources(body map[string]any) []string {
-	var out []string
+// maxSources, as evidence: its controller may read content from there.
+func Sources(body map[string]any) []preview.Seen {
+	var out []preview.Seen
 	eachText(body["spec"], func(v string) {
 		if len(out) < maxSources && len(v) < 300 && (strings.Contains(v, "://") || strings.HasPrefix(v, "git@") || strings.Contains(v, "@sha256:")) {
-			out = append(out, "names "+preview.EvidenceName(v))
+			out = append(out, words.NamesAddress.Of(preview.EvidenceName(v)))
 		}
 	})
 	return out

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // NodeCapabilities are Linux capabilities that give control of the node.
@@ -21,8 +22,8 @@ var baseCapabilities = []string{
 // Critical with what else the pod has: BPF with PERFMON reads the memory of every
 // process of the node, NET_ADMIN in the node's network changes its packet filter, and
 // so the traffic of all pods on it.
-func Capabilities(pod, container map[string]any) (rules.Level, []string) {
-	level, lines, added := rules.None, []string(nil), map[string]bool{}
+func Capabilities(pod, container map[string]any) (rules.Level, []preview.Seen) {
+	level, lines, added := rules.None, []preview.Seen(nil), map[string]bool{}
 	for _, item := range preview.List(container, "securityContext", "capabilities", "add") {
 		text, _ := item.(string)
 		name := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(text)), "CAP_")
@@ -35,23 +36,23 @@ func Capabilities(pod, container map[string]any) (rules.Level, []string) {
 			continue
 		}
 		added[name] = true
-		lines = append(lines, "adds "+preview.EvidenceName(name))
+		lines = append(lines, words.AddsSubject.Of(preview.EvidenceName(name)))
 	}
 	if added["BPF"] && added["PERFMON"] {
-		level, lines = rules.Critical, append(lines, "BPF and PERFMON together read the memory of every process of the node")
+		level, lines = rules.Critical, append(lines, words.BPFAndPERFMONTogetherReadThe.Of())
 	}
 	if added["NET_ADMIN"] && pod["hostNetwork"] == true {
-		level, lines = rules.Critical, append(lines, "NET_ADMIN in the node's network changes the traffic of all its pods")
+		level, lines = rules.Critical, append(lines, words.NetAdminOfNode.Of())
 	}
 	return level, lines
 }
 
 // KeepsCapabilities matches containers that do not drop all capabilities.
-func KeepsCapabilities(_, container map[string]any) (rules.Level, []string) {
+func KeepsCapabilities(_, container map[string]any) (rules.Level, []preview.Seen) {
 	for _, item := range preview.List(container, "securityContext", "capabilities", "drop") {
 		if text, _ := item.(string); strings.EqualFold(text, "ALL") {
 			return rules.None, nil
 		}
 	}
-	return rules.None, []string{"keeps default capabilities"}
+	return rules.None, []preview.Seen{words.KeepsDefaultCapabilities.Of()}
 }

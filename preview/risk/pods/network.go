@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // trustedNames are host names of the API server, of clouds and of registries that
@@ -28,18 +29,18 @@ func trustedName(name string) bool {
 
 // NameOverrides matches pods that resolve host names differently: by hostAliases, or by
 // name servers and search domains of their own.
-func NameOverrides(pod map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func NameOverrides(pod map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, alias := range preview.Maps(pod, "hostAliases") {
 		for _, name := range sortedTexts(alias["hostnames"]) {
 			at := rules.Low
 			if trustedName(name) {
 				at = rules.High
 			}
-			level, lines = max(level, at), append(lines, preview.EvidenceName(name)+" leads to "+preview.EvidenceName(preview.String(alias, "ip")))
+			level, lines = max(level, at), append(lines, words.LeadsTo.Of(preview.EvidenceName(name), preview.EvidenceName(preview.String(alias, "ip"))))
 		}
 		if ip := preview.String(alias, "ip"); code.Metadata(ip) {
-			level, lines = rules.High, append(lines, preview.EvidenceName(ip)+" is the metadata service of a cloud")
+			level, lines = rules.High, append(lines, words.IsTheMetadataServiceOfA.Of(preview.EvidenceName(ip)))
 		}
 	}
 	for _, server := range sortedTexts(preview.Value(pod, "dnsConfig", "nameservers")) {
@@ -47,11 +48,11 @@ func NameOverrides(pod map[string]any) (rules.Level, []string) {
 		if ip, err := netip.ParseAddr(server); err == nil && (ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast()) {
 			at = rules.Low
 		}
-		level, lines = max(level, at), append(lines, "asks name server "+preview.EvidenceName(server))
+		level, lines = max(level, at), append(lines, words.AsksNameServer.Of(preview.EvidenceName(server)))
 	}
 	for _, domain := range sortedTexts(preview.Value(pod, "dnsConfig", "searches")) {
 		if trusted := strings.HasSuffix(strings.TrimSuffix(domain, "."), "cluster.local"); !trusted {
-			level, lines = max(level, rules.Low), append(lines, "looks names up in "+preview.EvidenceName(domain))
+			level, lines = max(level, rules.Low), append(lines, words.LooksNamesUpIn.Of(preview.EvidenceName(domain)))
 		}
 	}
 	return level, lines
@@ -76,8 +77,8 @@ func Handlers(container map[string]any) map[string]map[string]any {
 
 // ProbesElsewhere matches containers with a probe or hook whose requests go to another
 // host than the pod. The kubelet sends them from the node's network.
-func ProbesElsewhere(pod, container map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func ProbesElsewhere(pod, container map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	all := Handlers(container)
 	for _, name := range SortedNames(all) {
 		for _, kind := range []string{"httpGet", "tcpSocket"} {
@@ -96,7 +97,7 @@ func ProbesElsewhere(pod, container map[string]any) (rules.Level, []string) {
 			if kind == "httpGet" {
 				text += preview.String(all[name], kind, "path")
 			}
-			level, lines = max(level, at), append(lines, preview.EvidenceName(text))
+			level, lines = max(level, at), append(lines, words.Name.Of(preview.EvidenceName(text)))
 		}
 	}
 	return level, lines
@@ -115,8 +116,8 @@ var loaders = []string{
 
 // Environment matches containers with environment variables that make programs load
 // code or send their requests to another host, such as a proxy.
-func Environment(_, container map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func Environment(_, container map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, env := range preview.Maps(container, "env") {
 		name, value := preview.String(env, "name"), preview.String(env, "value")
 		if value == "" {
@@ -132,7 +133,7 @@ func Environment(_, container map[string]any) (rules.Level, []string) {
 			at = loads(name, value)
 		}
 		if at != rules.None {
-			level, lines = max(level, at), append(lines, name+"="+code.Excerpt(withoutCredentials(value)))
+			level, lines = max(level, at), append(lines, words.Variable.Of(name, code.Excerpt(withoutCredentials(value))))
 		}
 	}
 	return level, lines

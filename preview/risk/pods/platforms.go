@@ -1,22 +1,22 @@
 package pods
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/wording"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // UnsupportedNodes returns a line for each image of a pod that does not exist for some
 // of the platforms (OS/ARCH) of the nodes which the pod may be scheduled onto. images has
 // the platforms of each image. The level is Critical if an image exists for none of them,
 // else Medium.
-func UnsupportedNodes(pod map[string]any, images map[string][]string, nodes []string) (rules.Level, []string) {
+func UnsupportedNodes(pod map[string]any, images map[string][]string, nodes []string) (rules.Level, []preview.Seen) {
 	nodes = eligiblePlatforms(pod, nodes)
-	level, lines := rules.Medium, []string(nil)
+	level, lines := rules.Medium, []preview.Seen(nil)
 	for _, field := range []string{"initContainers", "containers"} {
 		for _, container := range preview.Maps(pod, field) {
 			image := preview.String(container, "image")
@@ -31,7 +31,7 @@ func UnsupportedNodes(pod map[string]any, images map[string][]string, nodes []st
 			if len(missing) == len(nodes) {
 				level = rules.Critical
 			}
-			lines = append(lines, fmt.Sprintf("%s runs on %s, and pods may go to nodes of %s", image, strings.Join(runs, ", "), strings.Join(missing, ", ")))
+			lines = append(lines, words.RunsOnAndPodsMayGo.Of(image, strings.Join(runs, ", "), strings.Join(missing, ", ")))
 		}
 	}
 	return level, lines

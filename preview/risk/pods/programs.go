@@ -9,13 +9,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // VolumePrograms matches pods that run a program from a volume which another container
 // fills from the network, or a server or disk that the pod names: what runs is decided
 // there, and can be other code at the next start.
-func VolumePrograms(pod map[string]any) (rules.Level, []string) {
-	var lines []string
+func VolumePrograms(pod map[string]any) (rules.Level, []preview.Seen) {
+	var lines []preview.Seen
 	containers := cloud.Containers(pod)
 	for _, container := range containers {
 		var programs []string
@@ -30,7 +31,7 @@ func VolumePrograms(pod map[string]any) (rules.Level, []string) {
 			}
 			for _, program := range programs {
 				if program == at || strings.HasPrefix(program, strings.TrimSuffix(at, "/")+"/") {
-					lines = append(lines, "container "+preview.String(container, "name")+" runs "+preview.EvidenceName(program)+" from volume "+preview.EvidenceName(volume)+", "+by)
+					lines = append(lines, words.ContainerRunsFromVolume.Of(preview.String(container, "name"), preview.EvidenceName(program), preview.EvidenceName(volume), by))
 					break
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/nodepath"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // NodePaths is the table of node paths. It is never modified.
@@ -21,8 +22,8 @@ var NodePaths = nodepath.Load()
 // HostPaths matches pods with hostPath volumes. The level depends on the path, and on
 // whether the pod can write there; a socket can be written to through a read-only mount
 // too.
-func HostPaths(pod map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func HostPaths(pod map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if preview.Map(volume, "hostPath") == nil {
 			continue
@@ -36,14 +37,13 @@ func HostPaths(pod map[string]any) (rules.Level, []string) {
 		if verdict.Leads != "" {
 			text += " (" + verdict.Leads + ")"
 		}
-		level, lines = max(level, at), append(lines, text)
+		level, lines = max(level, at), append(lines, words.Name.Of(text))
 	}
 	for _, container := range cloud.Containers(pod) {
 		for _, mount := range preview.Maps(container, "volumeMounts") {
 			if preview.String(mount, "mountPropagation") == "Bidirectional" {
 				level = rules.Critical
-				lines = append(lines, "container "+preview.String(container, "name")+" mounts file systems on the node, below "+
-					preview.EvidenceName(preview.String(mount, "mountPath"))+" (mountPropagation Bidirectional)")
+				lines = append(lines, words.ContainerMountsFileSystemsOnThe.Of(preview.String(container, "name"), preview.EvidenceName(preview.String(mount, "mountPath"))))
 			}
 		}
 	}
@@ -69,11 +69,11 @@ func readOnly(pod map[string]any, volume string) bool {
 
 // GitRepos matches pods with gitRepo volumes. For these the kubelet runs git as root,
 // with the hooks of the repository (CVE-2024-10220).
-func GitRepos(pod map[string]any) (rules.Level, []string) {
-	var lines []string
+func GitRepos(pod map[string]any) (rules.Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, volume := range preview.Maps(pod, "volumes") {
 		if source := preview.Map(volume, "gitRepo"); source != nil {
-			lines = append(lines, "gitRepo "+preview.EvidenceName(WithoutUser(preview.String(source, "repository"))))
+			lines = append(lines, words.GitRepo.Of(preview.EvidenceName(WithoutUser(preview.String(source, "repository")))))
 		}
 	}
 	return rules.None, lines
@@ -123,8 +123,8 @@ const sharingDriver = "csi.sharedresource.openshift.io"
 
 // AddressedVolumes matches pods with volumes whose source the pod names itself: nfs,
 // iscsi and the like, and CSI drivers.
-func AddressedVolumes(pod map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func AddressedVolumes(pod map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, kind := range addressedSources() {
 			source := preview.Map(volume, kind.field)
@@ -142,7 +142,7 @@ func AddressedVolumes(pod map[string]any) (rules.Level, []string) {
 			if kind.field == "csi" {
 				at, text = inlineDriver(source, text)
 			}
-			level, lines = max(level, at), append(lines, preview.EvidenceName(text))
+			level, lines = max(level, at), append(lines, words.Name.Of(preview.EvidenceName(text)))
 		}
 	}
 	return level, lines
@@ -174,8 +174,8 @@ func inlineDriver(source map[string]any, text string) (rules.Level, string) {
 }
 
 // ImageVolumes matches pods that mount images as volumes.
-func ImageVolumes(pod map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func ImageVolumes(pod map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		image := preview.String(volume, "image", "reference")
 		if image == "" {
@@ -185,20 +185,20 @@ func ImageVolumes(pod map[string]any) (rules.Level, []string) {
 		if _, ok := Digested(image); ok {
 			at = rules.Notice
 		}
-		level, lines = max(level, at), append(lines, text+preview.EvidenceName(image))
+		level, lines = max(level, at), append(lines, words.Name.Of(text+preview.EvidenceName(image)))
 	}
 	return level, lines
 }
 
 // SubPaths matches containers with a subPath that has "..", which leads out of the
 // volume.
-func SubPaths(_, container map[string]any) (rules.Level, []string) {
-	var lines []string
+func SubPaths(_, container map[string]any) (rules.Level, []preview.Seen) {
+	var lines []preview.Seen
 	for _, mount := range preview.Maps(container, "volumeMounts") {
 		for _, field := range []string{"subPath", "subPathExpr"} {
 			path := preview.String(mount, field)
 			if slices.Contains(strings.Split(strings.ReplaceAll(path, `\`, "/"), "/"), "..") {
-				lines = append(lines, field+" "+preview.EvidenceName(path))
+				lines = append(lines, words.Setting.Of(field, preview.EvidenceName(path)))
 			}
 		}
 	}
@@ -207,8 +207,8 @@ func SubPaths(_, container map[string]any) (rules.Level, []string) {
 
 // PodCertificates matches pods with podCertificate volumes, for which a signer issues a
 // certificate with the pod's identity.
-func PodCertificates(pod map[string]any) (rules.Level, []string) {
-	level, lines := rules.None, []string(nil)
+func PodCertificates(pod map[string]any) (rules.Level, []preview.Seen) {
+	level, lines := rules.None, []preview.Seen(nil)
 	for _, volume := range preview.Maps(pod, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {
 			asked := preview.Map(source, "podCertificate")
@@ -227,7 +227,7 @@ func PodCertificates(pod map[string]any) (rules.Level, []string) {
 			for _, key := range slices.Sorted(maps.Keys(passed)) {
 				text += ", " + preview.EvidenceName(key+"="+preview.String(passed, key))
 			}
-			level, lines = max(level, at), append(lines, text)
+			level, lines = max(level, at), append(lines, words.Name.Of(text))
 		}
 	}
 	return level, lines
