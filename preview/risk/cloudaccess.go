@@ -149,7 +149,7 @@ func admissions(_ *scan, o *preview.Object) (Level, []preview.Seen) {
 		if admission.Everyone && admission.Takes && !stored(o.GroupKind()) {
 			of = Critical
 		}
-		level, lines = max(level, of), append(lines, words.Name.Of(admission.Text))
+		level, lines = max(level, of), append(lines, words.Sentence.Of(admission.Text))
 	}
 	return level, lines
 }

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/cloudmatch"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // CredentialsRef returns the reference of the object that says how OpenShift serves
@@ -42,7 +42,7 @@ func (c *scan) judgeCredentialsMode() {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
 			c.hit(rules.CloudCredentialsMode.WithReason(), ruleHit{
 				object: id, level: Notice, claim: preview.Claim{Predicate: "how the cluster serves CredentialsRequests may not be read"},
-				evidence: rules.Said("CloudCredential cluster may not be read", "in mode passthrough it would hand out its whole credential"),
+				evidence: words.Saw(words.ModeNotRead.Of(), words.PassthroughGivesAll.Of()),
 			})
 		}
 		return
@@ -51,8 +51,7 @@ func (c *scan) judgeCredentialsMode() {
 	rule := rules.CloudCredentialsMode.WithReason()
 	for _, request := range requests {
 		whole, what := request.served(mode)
-		text := fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what)
-		h.evidence = append(h.evidence, preview.Piece{What: text})
+		h.evidence = append(h.evidence, words.Saw(words.ModeGives.Of(modeName(mode), request.origin, request.provider, what))...)
 		if whole {
 			rule, h.level, h.claim = rules.CloudCredentialsMode, High, preview.Claim{} // the rule's claim
 		}

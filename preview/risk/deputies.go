@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/deputy"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/orders"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // deputyRules returns the rules about permissions to write or delete custom resources
@@ -221,18 +222,17 @@ func credentialKinds() []shape {
 // groupsOf returns the API groups of a match. They choose the case of its rule.
 func groupsOf(_ *scan, _ preview.Grant, part shape) []string { return part.groups }
 
-// deputyLines returns lines of evidence that say what the controllers do which act on
-// the kinds of a match.
-func (x *kindIndex) deputyLines(m match) []string {
+// deputyLines returns what the controllers do that act on the kinds of a match.
+func (x *kindIndex) deputyLines(m match) []preview.Seen {
 	if m.rule.grant.effect == "" || m.rule.grant.effect == deputy.Requests {
 		return nil
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, group := range m.part.groups {
 		for _, resource := range m.part.resources {
 			worst, ok := x.worstKind(group, resource)
 			if ok && worst.Operator != "" && effectOf(worst) == m.rule.grant.effect && slices.Contains(m.grant.APIGroups, group) {
-				lines = append(lines, strings.ReplaceAll(resource, all, worst.Plural)+"."+worst.Group+": "+worst.Says())
+				lines = append(lines, words.ControllerDoes.Of(strings.ReplaceAll(resource, all, worst.Plural), worst.Group, worst.Says()))
 			}
 		}
 	}

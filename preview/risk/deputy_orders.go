@@ -195,12 +195,12 @@ func (c *scan) judgeUnknownKinds() {
 		if _, known := deputy.Of(ref.Group(), ref.Kind); known || acting[kind] {
 			continue
 		}
-		acts := []string(nil) // said once
+		acts := []preview.Seen(nil) // said once
 		if first[kind] == "" {
 			first[kind] = o.ID
 			acts = c.gains.actsOn(ref.Group(), ref.Kind, deputy.PluralOf(ref.Group(), ref.Kind))
 		}
-		hit := c.carriedHit(o, rules.Said(append([]string{o.ID}, acts...)...))
+		hit := c.carriedHit(o, words.Saw(append([]preview.Seen{words.Name.Of(o.ID)}, acts...)...))
 		hit.object, hit.severity = first[kind], preview.NotKnown
 		if holdsNumbersAlone(o.Planned) {
 			hit.severity = preview.Warning
@@ -261,9 +261,9 @@ func (c *scan) judgeKindsOfOthers() {
 		if first[group] == "" {
 			first[group] = o.ID
 		}
-		hit := c.carriedHit(o, rules.Said(o.ID))
+		hit := c.carriedHit(o, words.Saw(words.Name.Of(o.ID)))
 		if hit.object, hit.level = first[group], High; fieldsOf(o.Planned) < fewestFields {
-			hit.level, hit.evidence = Critical, []preview.Piece{{Object: o.ID, What: "its schema keeps next to no field"}}
+			hit.level, hit.evidence = Critical, saw(o.ID, []preview.Seen{words.SchemaKeepsNothing.Of()})
 		}
 		c.hit(rules.CRDOfOthers, hit)
 	}
@@ -299,20 +299,20 @@ func fieldsOf(crd map[string]any) int {
 // actsOn returns lines that say which accounts of the plan act on a resource, by their
 // rights on its status or finalizers, and what they come to. The lines have the name of
 // its kind, or of the resource where that is not known.
-func (n *gains) actsOn(group, name, resource string) []string {
+func (n *gains) actsOn(group, name, resource string) []preview.Seen {
 	if n.actors == nil {
 		n.actors = deputy.ActorsOf(n.c.plan.Access.Grants)
 	}
-	var lines []string
+	var lines []preview.Seen
 	for _, subject := range n.actors.Of(group, resource) {
 		amount := n.c.graph().Amount(subject)
 		account := preview.Account{Subject: subject, Extent: string(amount.Extent)}
 		if !amount.Own {
 			account.Steps = amount.Path.Steps
 		}
-		line := group + "/" + name + ": " + subjectName(subject) + " may change its status, and so acts on it"
+		line := words.MayChangeStatus.Of(group, name, subjectName(subject))
 		if text := verdict.ExtentText(account); text != "" {
-			line += ": " + text
+			line = words.With(line, words.Permits.Of(text))
 		}
 		lines = append(lines, line)
 	}
@@ -342,7 +342,7 @@ func (c *scan) unknownGroups(g preview.Grant, acting map[string]bool) {
 		}
 		evidence := []preview.Piece{rightPiece(g, part)}
 		for _, resource := range part.resources {
-			evidence = append(evidence, rules.Said(c.gains.actsOn(group, resource, resource)...)...)
+			evidence = append(evidence, words.Saw(c.gains.actsOn(group, resource, resource)...)...)
 		}
 		severity := preview.NotKnown
 		if g.Scope == preview.ScopeNamespace {

@@ -1,7 +1,6 @@
 package risk
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,13 +25,13 @@ func EscalationReadID(what string) string { return waysPrefix + what }
 func (c *scan) judgeEscalation() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
-			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", claim: notAllRead, evidence: rules.Said(what)})
+			c.hit(rules.AccessReachUnread, ruleHit{object: "cluster/accounts", claim: notAllRead, evidence: words.Saw(words.WaysNotRead.Of(what))})
 		}
 	}
 	if c.unfinished > 0 {
 		c.hit(rules.AccessReachUnread, ruleHit{
 			object: "cluster/accounts", claim: notAllRead,
-			evidence: rules.Said(fmt.Sprintf("the search ended at its limit for %d ServiceAccounts of the plan", c.unfinished)),
+			evidence: words.Saw(words.SearchEnded.Of(c.unfinished)),
 		})
 	}
 }

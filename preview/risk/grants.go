@@ -204,20 +204,20 @@ func (c *scan) judgeGrants() {
 		c.critical[m.grant.Subject] = c.critical[m.grant.Subject] || m.level == Critical
 		c.hit(m.rule.Rule, ruleHit{
 			object: c.roleID(m.grant), claim: m.claim(), cases: c.grantCases(m),
-			evidence: slices.Concat([]preview.Piece{rightPiece(m.grant, m.part)}, held.extraEvidence(m), rules.Said(c.kinds.deputyLines(m)...), rules.Said(m.leadsTo()...)),
+			evidence: slices.Concat([]preview.Piece{rightPiece(m.grant, m.part)}, held.extraEvidence(m), words.Saw(c.kinds.deputyLines(m)...), words.Saw(m.leadsTo()...)),
 			severity: m.unknown(), subjects: []preview.Subject{m.grant.Subject},
 			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: isUnchanged(m.grant), held: m.grant.Change == preview.GrantSame && !m.moved && !c.kinds.actorMoved(m.grant),
 		})
 	}
 }
 
-// leadsTo returns a line of evidence for what all rights of the subject together lead
+// leadsTo returns what all rights of the subject together lead
 // to; none if leads is empty.
-func (m match) leadsTo() []string {
+func (m match) leadsTo() []preview.Seen {
 	if m.leads == "" {
 		return nil
 	}
-	return []string{"as a result, " + subjectName(m.grant.Subject) + " " + m.leads}
+	return []preview.Seen{words.AsAResult.Of(subjectName(m.grant.Subject), m.leads)}
 }
 
 // unknown returns severity NotKnown for rules about what could not be judged, else "".

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // openServer matches workloads with a server that asks for no login, where a Service of
@@ -38,7 +39,7 @@ func openServer(c *scan, o *preview.Object) (Level, []preview.Piece) {
 			at = High
 		}
 		level, evidence = max(level, at), append(evidence, preview.Piece{
-			Item: &preview.Item{Kind: "container", Name: preview.EvidenceName(s.Container)}, What: preview.EvidenceName(s.By) + ": it " + s.Does + ", reached by " + by,
+			Item: &preview.Item{Kind: "container", Name: preview.EvidenceName(s.Container)}, Seen: seenAs(words.ServesOpenly.Of(preview.EvidenceName(s.By), s.Does, by)),
 		})
 	}
 	return level, evidence

@@ -1,12 +1,11 @@
 package risk
 
 import (
-	"strconv"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/code"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/scripts"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // codeRules returns the rules about shell code: in the commands of pods, and in texts
@@ -54,7 +53,7 @@ func ofFamilies(all []scripts.Line, families []code.Family) []preview.Piece {
 		}
 	}
 	if more > 0 {
-		found = append(found, preview.Piece{What: "and " + strconv.Itoa(more) + " more"})
+		found = append(found, words.Saw(words.MoreNotListed.Of(more))[0])
 	}
 	return found
 }
@@ -73,6 +72,6 @@ func (c *scan) judgeCodeBudget() {
 		return
 	}
 	c.hit(rules.ContentUnread, ruleHit{
-		object: "package/" + c.plan.Release.Name, evidence: rules.Said("texts of more than the size that is read for code"), severity: preview.NotKnown,
+		object: "package/" + c.plan.Release.Name, evidence: words.Saw(words.TextsTooLarge.Of()), severity: preview.NotKnown,
 	})
 }

@@ -97,7 +97,7 @@ func podLevels(labels map[string]string) psa.Policy {
 	return levels
 }
 
-func warnedOf(evaluator policy.Evaluator, levels psa.Policy, objects []*preview.Object) map[string]string {
+func warnedOf(evaluator policy.Evaluator, levels psa.Policy, objects []*preview.Object) map[string]preview.Seen {
 	warned := inadmissible(evaluator, levels.Warn, objects)
 	maps.Copy(warned, inadmissible(evaluator, levels.Audit, objects))
 	return warned
@@ -115,8 +115,8 @@ func NoLongerAdmitted(p *preview.Plan, namespace *preview.Object, workloads []ma
 	for _, body := range workloads {
 		objects = append(objects, &preview.Object{ID: preview.RefOf(body).ID(), Planned: body})
 	}
-	added := func(now, was map[string]string) []string {
-		maps.DeleteFunc(now, func(id, _ string) bool { return was[id] != "" })
+	added := func(now, was map[string]preview.Seen) []string {
+		maps.DeleteFunc(now, func(id string, _ preview.Seen) bool { return was[id].Key != "" })
 		return slices.Sorted(maps.Keys(now))
 	}
 	refused = added(inadmissible(evaluator, after.Enforce, objects), inadmissible(evaluator, before.Enforce, objects))
@@ -126,20 +126,20 @@ func NoLongerAdmitted(p *preview.Plan, namespace *preview.Object, workloads []ma
 	return refused, warned
 }
 
-func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[string]string) {
+func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[string]preview.Seen) {
 	if len(lines) == 0 {
 		return
 	}
 	c.hit(rule, ruleHit{
-		object: namespaceID(namespace), claim: preview.Claim{Predicate: title}, evidence: rules.Said(slices.Collect(maps.Values(lines))...),
+		object: namespaceID(namespace), claim: preview.Claim{Predicate: title}, evidence: words.Saw(slices.Collect(maps.Values(lines))...),
 		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))), held: c.unchanged(slices.Collect(maps.Keys(lines))),
 	})
 }
 
 // inadmissible returns, for each object whose pods a Pod Security level does not admit,
 // the reason, by object id.
-func inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
-	out := map[string]string{}
+func inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]preview.Seen {
+	out := map[string]preview.Seen{}
 	for _, o := range objects {
 		spec, meta := preview.PodTemplate(o.Planned)
 		pod := corev1.PodSpec{}
@@ -148,7 +148,7 @@ func inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []
 		}
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, podMeta(meta), &pod))
 		if !result.Allowed {
-			out[o.ID] = fmt.Sprintf("%s: level %s: %s", o.ID, level.String(), result.ForbiddenDetail())
+			out[o.ID] = words.NotAdmitted.Of(o.ID, level.String(), result.ForbiddenDetail())
 		}
 	}
 	return out
@@ -166,7 +166,7 @@ func podMeta(meta map[string]any) *metav1.ObjectMeta {
 
 // kindNames returns "KIND NAME" of those objects whose ids are keys of said: the first
 // three by name, and the number of the others.
-func kindNames(objects []*preview.Object, said map[string]string) []string {
+func kindNames(objects []*preview.Object, said map[string]preview.Seen) []string {
 	var out []string
 	for _, o := range objects {
 		if _, ok := said[o.ID]; ok {

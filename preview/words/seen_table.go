@@ -255,6 +255,18 @@ var (
 	ReadsSecretsOf                             = seen("reads-secrets-of", "it reads Secrets of namespace %s as ServiceAccount %s/%s")
 	NamesAddress                               = seen("names-address", "names %s")
 	KindNotListed                              = seen("kind-not-listed", "%ss may not be listed")
+	ModeNotRead                                = seen("mode-not-read", "CloudCredential cluster may not be read")
+	PassthroughGivesAll                        = seen("passthrough-gives-all", "in mode passthrough it would hand out its whole credential")
+	ModeGives                                  = seen("mode-gives", "mode %s: %s (%s) gets %s")
+	ServesOpenly                               = seen("serves-openly", "%s: it %s, reached by %s")
+	SearchEnded                                = seen("search-ended", "the search ended at its limit for %s ServiceAccounts of the plan")
+	WaysNotRead                                = seen("ways-not-read", "%s")
+	ControllerDoes                             = seen("controller-does", "%s.%s: %s")
+	AsAResult                                  = seen("as-aresult", "as a result, %s %s")
+	MayChangeStatus                            = seen("may-change-status", "%s/%s: %s may change its status, and so acts on it")
+	SchemaKeepsNothing                         = seen("schema-keeps-nothing", "its schema keeps next to no field")
+	TextsTooLarge                              = seen("texts-too-large", "texts of more than the size that is read for code")
+	NotAdmitted                                = seen("not-admitted", "%s: level %s: %s")
 
 	// Sentence is what is still made as a sentence where it is found. Prefer a key.
 	Sentence = seen("sentence", "%s")
