@@ -1,7 +1,9 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -64,27 +66,36 @@ func Subjects(list []preview.Subject) string {
 // Evidence fills in the texts of pieces, each on one line, in their order, and returns them.
 func Evidence(pieces ...preview.Piece) []preview.Piece {
 	for i := range pieces {
-		say(&pieces[i])
+		say(&pieces[i], lineBreaks.Replace)
 		pieces[i].Text = lineBreaks.Replace(Piece(pieces[i]))
 	}
 	return pieces
 }
 
-// say fills in the words of what a piece saw. Its arguments are of the package: each is bounded
-// and without line breaks and what looks like a credential. Where that shows only in the
-// sentence, it is all that is kept.
-func say(p *preview.Piece) {
+// say fills in the words of what a piece saw, and makes of its arguments and words what a
+// function does that takes out what may not be shown. Where that shows only in the sentence,
+// the sentence is all that is kept.
+func say(p *preview.Piece, shown func(string) string) {
 	if p.Seen == nil {
 		return
 	}
-	p.What = preview.MaskText(lineBreaks.Replace(Seen(*p.Seen)))
-	s := eachArg(*p.Seen, func(arg string) string { return preview.MaskText(lineBreaks.Replace(arg)) })
+	p.What = shown(Seen(*p.Seen))
+	s := eachArg(*p.Seen, shown)
 	if Seen(s) != p.What {
 		s = Name.Of(p.What)
 	}
-	s = eachArg(s, cutLine)
 	p.Seen = &s
 }
+
+// keyOf returns the key of what a piece saw, empty for others.
+func keyOf(p preview.Piece) string {
+	if p.Seen == nil {
+		return ""
+	}
+	return p.Seen.Key
+}
+
+func masked(text string) string { return preview.MaskText(lineBreaks.Replace(text)) }
 
 // eachArg returns a fact with what a function makes of its arguments.
 func eachArg(s preview.Seen, of func(string) string) preview.Seen {
@@ -106,22 +117,27 @@ func eachArg(s preview.Seen, of func(string) string) preview.Seen {
 // duplicates. What looks like a credential is masked, and of a text of more than maxLine
 // bytes the rest is a hash.
 func SortedEvidence(pieces []preview.Piece) []preview.Piece {
-	out := Evidence(slices.Clone(pieces)...)
+	out := slices.Clone(pieces)
 	for i := range out {
 		piece := &out[i]
-		if piece.Seen != nil {
-			continue
-		}
-		if piece.What != "" {
-			piece.What = preview.MaskText(lineBreaks.Replace(piece.What))
+		switch say(piece, masked); {
+		case piece.Seen != nil:
 			piece.Text = lineBreaks.Replace(Piece(*piece))
-		} else {
-			piece.Text = preview.MaskText(piece.Text)
+		case piece.What != "":
+			piece.What = masked(piece.What)
+			piece.Text = lineBreaks.Replace(Piece(*piece))
+		default:
+			piece.Text = preview.MaskText(lineBreaks.Replace(Piece(*piece)))
 		}
 	}
-	slices.SortStableFunc(out, preview.ComparePieces)
-	out = slices.CompactFunc(out, func(a, b preview.Piece) bool { return a.Text == b.Text })
+	slices.SortStableFunc(out, func(a, b preview.Piece) int {
+		return cmp.Or(preview.ComparePieces(a, b), strings.Compare(keyOf(a), keyOf(b)))
+	})
+	out = slices.CompactFunc(out, func(a, b preview.Piece) bool { return a.Text == b.Text && reflect.DeepEqual(a.Seen, b.Seen) })
 	for i := range out {
+		if seen := out[i].Seen; seen != nil {
+			*seen = eachArg(*seen, cutLine)
+		}
 		out[i].What, out[i].Text = cutLine(out[i].What), cutLine(out[i].Text)
 	}
 	return out

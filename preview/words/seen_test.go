@@ -64,7 +64,7 @@ func TestEachKeyHasWordsAndIsSeen(t *testing.T) {
 					used[n.Sel.Name] = true
 				}
 			case *ast.CallExpr:
-				name := keyOf(n)
+				name := calledKey(n)
 				if format, ok := formats[name]; ok && !n.Ellipsis.IsValid() {
 					if want := strings.Count(format, "%s") + strings.Count(format, "%q"); want != len(n.Args) {
 						t.Errorf("%s: words.%s has %d arguments, its words take %d", path, name, len(n.Args), want)
@@ -93,8 +93,8 @@ func isPackage(e ast.Expr, name string) bool {
 	return ok && of.Name == name
 }
 
-// keyOf returns NAME of a call words.NAME.Of(...); else empty.
-func keyOf(call *ast.CallExpr) string {
+// calledKey returns NAME of a call words.NAME.Of(...); else empty.
+func calledKey(call *ast.CallExpr) string {
 	method, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || method.Sel.Name != "Of" {
 		return ""
@@ -133,6 +133,22 @@ func TestArgumentsOfAFactAreBounded(t *testing.T) {
 				t.Errorf("shown: %q", shown)
 			}
 		})
+	}
+}
+
+// A fact whose argument reads as the words of another one does not hide that one.
+func TestFactsWithTheSameWordsAreBothKept(t *testing.T) {
+	pieces := SortedEvidence(Saw(NodeName.Of("web"), Name.Of("nodeName web"), NodeName.Of("web")))
+	if len(pieces) != 2 || pieces[0].Seen.Key == pieces[1].Seen.Key {
+		t.Errorf("the pieces are %+v", pieces)
+	}
+}
+
+// Evidence that was made before is shown again as it was.
+func TestEvidenceIsNotMaskedTwice(t *testing.T) {
+	once := SortedEvidence(Saw(NodeName.Of("--password=hunter2")))
+	if again := Evidence(once...); again[0].Text != "nodeName --password=(secret)" {
+		t.Errorf("the text is %q", again[0].Text)
 	}
 }
 
