@@ -82,7 +82,7 @@ var empty = []struct {
 	{"install", start{chain: "broken"}, "volatile fields", "nothing is there that has fields"},
 }
 
-// refusedCells are the cells in which nothing may be written.
+// refusedCells are the cells where nothing may be written.
 var refusedCells = []struct {
 	action string
 	start  start
@@ -476,7 +476,7 @@ func (c *cell) checkRecord() {
 // what the program keeps for itself.
 func (c *cell) checkWrites() {
 	if c.plan == nil {
-		return // nobody had a plan to write
+		return // no one had a plan to write
 	}
 	written := map[string]bool{}
 	may := func(action preview.Action, ref preview.Ref) {

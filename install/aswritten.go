@@ -10,20 +10,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// undecidedError is the error for a live object of which it cannot be decided whether it is
-// as its write leaves it: only a dry run could tell, and admission refuses that. The object
-// is neither known to be changed nor known to be as written.
+// undecidedError is the error for a live object that may or may not be as its write leaves
+// it: only a dry run could tell, and admission refuses that. The object is neither known to
+// be changed nor known to be as written.
 type undecidedError struct{ err error }
 
 func (e *undecidedError) Error() string {
-	return "cannot be compared with what the plan writes, because a dry run is refused: " + e.err.Error()
+	return "cannot be compared with the plan, because a dry run is refused: " + e.err.Error()
 }
 func (e *undecidedError) Unwrap() error { return e.err }
 
 // isAfter reports whether a live object is already as the write of o makes it. The values
 // and the fields that our field manager owns decide, as far as the schema of the kind is
 // known; of a recorded object, see [attempt.isRecorded], the values alone. Only what these
-// leave open is asked in a dry run, which admission may refuse for reasons of its own: see
+// leave open is asked in a dry run, which admission may refuse for its own reasons: see
 // [undecidedError].
 func (w *writer) isAfter(ctx context.Context, o *preview.Object, live map[string]any, recorded bool) (bool, error) {
 	after, decided, err := w.compareFields(o, live, recorded)

@@ -165,7 +165,7 @@ func (c *checker) compareBase(ctx context.Context, doing string, record *record.
 			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.Signature))
 	case !maps.Equal(base.Accepted, now.Accepted):
 		// Accepted findings count for less: the list must be the record's own.
-		return refusal(doing, again, fmt.Sprintf("the findings it counts as accepted are not those of revision %d", record.Revision))
+		return refusal(doing, again, fmt.Sprintf("the findings it counts as accepted differ from those in revision %d", record.Revision))
 	}
 	return nil
 }
@@ -230,9 +230,9 @@ func (c *checker) compute(ctx context.Context, now *preview.Plan, cluster engine
 	return nil
 }
 
-// notChecked returns the error for a check in which the plan could not be made
-// again. A refusal of the engine keeps its advice; for any other error the
-// advice is to run the command again.
+// notChecked returns the error for a check where the plan could not be made again. A
+// refusal of the engine keeps its advice; for any other error the advice is to run the
+// command again.
 func (c *checker) notChecked(doing string, err error) *Error {
 	if refused, ok := errors.AsType[*engine.RefusedError](err); ok {
 		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
@@ -322,8 +322,7 @@ func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release previ
 	return &clusterWithoutNamespace{Cluster: cluster, object: made}, nil
 }
 
-// PlanningCluster is a cluster that a plan can be made on, and from which
-// records can be read.
+// PlanningCluster is a cluster that plans and records are read from.
 type PlanningCluster interface {
 	engine.Cluster
 	record.Getter

@@ -156,7 +156,7 @@ func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	for _, set := range []struct {
 		paths *fieldpath.Set
 		how   string
-	}{{diff.Removed, "is missing"}, {diff.Modified, "differs from what was sent"}} {
+	}{{diff.Removed, "is missing"}, {diff.Modified, "differs from the content sent"}} {
 		for path := range set.paths.Leaves().All() {
 			if !equivalent(c.sealed, c.live, path) {
 				notes = append(notes, path.String()+" "+set.how)

@@ -147,7 +147,7 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	case verdict == Diverged:
 		return DriftChanged, paths, ""
 	case !same:
-		return DriftChanged, []string{"a value below .data differs from what was sent"}, ""
+		return DriftChanged, []string{"a value below .data differs from the value sent"}, ""
 	}
 	if paths := addedLater(o, sealed, live); len(paths) > 0 {
 		return DriftChanged, paths, ""
@@ -155,11 +155,11 @@ func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item rec
 	return DriftNone, nil, ""
 }
 
-// addedLater returns what a live object has that its revision neither sent nor reviewed, and
-// that is no default of the API server: a container, the host's network, a rule, a key. What
-// controllers and other tools note in metadata does not count, but for the cloud identity of
-// a ServiceAccount; nor do custom resources, whose controllers write to them, and objects of
-// the cluster whose defaults no dry run of the revision has.
+// addedLater returns the parts of a live object that its revision neither sent nor reviewed,
+// and that are no defaults of the API server: a container, the host's network, a rule, a
+// key. Metadata that controllers and other tools write does not count, but for the cloud
+// identity of a ServiceAccount; nor do custom resources, whose controllers write to them,
+// and objects of the cluster whose defaults no dry run of the revision has.
 func addedLater(o *preview.Object, sealed, live map[string]any) []string {
 	shown := sealed
 	if o.ResultBody != nil {
@@ -177,9 +177,9 @@ func addedLater(o *preview.Object, sealed, live map[string]any) []string {
 	return paths
 }
 
-// leftToOthers reports whether a field that an object did not set is one that controllers
-// and other tools fill in: metadata, the number of replicas, the Secrets of a ServiceAccount,
-// and the data of a ConfigMap or Secret that has none of its own.
+// leftToOthers reports whether a field that an object did not set is one that controllers and
+// other tools fill in: metadata, the number of replicas, the Secrets of a ServiceAccount, and
+// the data of a ConfigMap or Secret that has none itself.
 func leftToOthers(o *preview.Object, shown map[string]any, path string) bool {
 	switch {
 	case o.Is(preview.KindServiceAccount):

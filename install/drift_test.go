@@ -18,27 +18,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
-// situation is a plan with one action for an object, made on a cluster that
-// somebody then edits.
+// situation is a plan with one action for an object, made on a cluster that another user
+// then edits.
 type situation struct {
 	action preview.Action
 	object part // as it is before the plan
 	// before and after are what is installed and what is planned; another object
 	// is always in both, so that every plan has something to write.
 	before, after func(object part) []part
-	others        func(t *testing.T, w *world, raw *sandboxtest.RawClient, object part) // what somebody else does before the plan
+	others        func(t *testing.T, w *world, raw *sandboxtest.RawClient, object part) // what another user does before the plan
 	choose        func(*engine.Options)
 	drifts        map[string]install.Kind
 }
 
-// adoptTaking adopts, whoever manages the fields.
+// adoptTaking adopts, anyone who manages the fields.
 func adoptTaking(o *engine.Options) { o.Apply.Adopt, o.Apply.Conflicts = true, preview.ConflictsTake }
 
 func none(part) []part      { return nil }
 func same(p part) []part    { return []part{p} }
 func changed(p part) []part { p.value = "new"; return []part{p} }
 
-// does lets somebody else do something to the object.
+// does lets another user do something to the object.
 func does(hows ...string) func(*testing.T, *world, *sandboxtest.RawClient, part) {
 	return func(t *testing.T, w *world, raw *sandboxtest.RawClient, object part) {
 		t.Helper()
@@ -76,7 +76,7 @@ func situations() map[string]situation {
 		"update":    {action: preview.ActionUpdate, object: config, before: same, after: changed, drifts: update},
 		"unchanged": {action: preview.ActionUnchanged, object: config, before: same, after: same, drifts: sharing(update, passes)},
 		"delete":    {action: preview.ActionDelete, object: config, before: same, after: none, drifts: sharing(whole, passes)},
-		// Nobody can change the data of the object; who has a share of it is in the way.
+		// No one can change the data of the object; who has a share of it is in the way.
 		"replace": {action: preview.ActionReplace, object: part{"Frozen", "p", "v"}, before: same, after: changed, drifts: sharing(without(whole, "change", "take"), refused)},
 		"adopt":   {action: preview.ActionAdopt, object: config, before: none, after: changed, choose: adoptTaking, others: does("create", "share"), drifts: sharing(whole, passes)},
 		"take": {
@@ -100,9 +100,9 @@ func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.RawClient, object par
 	owner.applyQuietly(t, owner.plan(t, owner.content(t, "1.0.0", object.manifest(w.release.Namespace))))
 }
 
-// TestClusterEveryDriftUnderEveryAction lets somebody do something to an object after
-// the review: what the review relied on refuses the plan with nothing written,
-// the rest does not matter.
+// TestClusterEveryDriftUnderEveryAction lets another user do something to an object
+// after the review: what the review relied on refuses the plan with nothing written, the
+// rest does not matter.
 func TestClusterEveryDriftUnderEveryAction(t *testing.T) {
 	cell := 0
 	all := situations()

@@ -62,7 +62,7 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
 	}
 	if by := plan.AppliedBy; by != nil {
-		return refusal(doing, "have "+by.Name()+" apply it; to take the release over, preview with --adopt", "it is a plan of what "+by.Name()+" applies, and not this program")
+		return refusal(doing, "have "+by.Name()+" apply it; to take the release over, preview with --adopt", "the plan is for "+by.Name()+" to apply, not for this program")
 	}
 	want, what := plan.Digest, "plan"
 	switch approval.How {
@@ -123,7 +123,7 @@ func lookupPackages(plan *preview.Plan) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the content of package %s depends on what this cluster answers to its templates, so its content digest holds for this cluster only", strings.Join(names, ", "))
+	return fmt.Sprintf("the templates of package %s read this cluster, so its content digest holds for this cluster only", strings.Join(names, ", "))
 }
 
 func digestOrNone(digest string) string {
@@ -191,7 +191,7 @@ func gateContent(plan *preview.Plan) []string {
 		case preview.ActionDelete:
 			reasons = append(reasons, "deleting "+o.ID+needsPlanDigest)
 		case preview.ActionPatch:
-			// What is set follows from the content alone.
+			// The fields that are set follow from the content alone.
 			if o.ReleasesOwnership() {
 				reasons = append(reasons, "releasing "+o.ID+needsPlanDigest)
 			}

@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// How many random plans are tried, and how many of them at a time. Each batch
-// has a control plane of its own, so that its audit log stays one file.
+// How many random plans are tried, and how many of them at a time. Each batch has its
+// own control plane, so that its audit log stays one file.
 const (
 	usualRuns = 12
 	batchRuns = 250
@@ -83,11 +83,11 @@ type trial struct {
 	schemas *k8s.Schemas
 	seed    uint64
 	chance  *rand.Rand
-	user    string // who applies; nobody else is called so
+	user    string // who applies; no other user is called so
 
 	w        *world
 	plan     *preview.Plan
-	parts    map[string]part // by object id; what may be edited
+	parts    map[string]part // by object id; the objects that may be edited
 	err      error
 	record   []record.ObjectReceipt // reconciled; nil without a record
 	findings []string
@@ -95,15 +95,15 @@ type trial struct {
 
 	mu    sync.Mutex
 	story strings.Builder
-	// By object id: what the last write stored, whether it was edited after
-	// that, and whether a write had no answer.
+	// By object id: the object as last stored, whether it was edited after that, and whether
+	// a write had no answer.
 	written map[string]*install.WrittenObject
 	edited  map[string]bool
 	lost    map[string]bool
 	// disturbed are the objects that were edited at any time.
 	disturbed map[string]bool
-	// edits counts those of each object, asked has the count at the time of a
-	// GET, and seen the count that the last answer to one showed.
+	// edits counts the edits of each object, asked has the count at the time of a GET, and
+	// seen the count that the last answer to one showed.
 	edits  map[string]int
 	asked  map[int]int
 	seen   map[string]int
@@ -206,7 +206,7 @@ func (tr *trial) before(r sandboxtest.Request) sandboxtest.Fault {
 		return sandboxtest.Fault{}
 	}
 	tr.say("request %d: %s %s", r.N, r.Method, o.ID)
-	// What the write is made on; edits wait until this function returns.
+	// The object before the write; edits wait until this function returns.
 	before, err := tr.w.Get(context.Background(), o.Ref())
 	if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
 		tr.find("reading %s: %v", o.ID, err)

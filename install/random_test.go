@@ -17,9 +17,8 @@ type part struct {
 	value      string // of the one field that versions differ in
 }
 
-// kindOf tells how a kind of random bundles is addressed and written. TEXT
-// has NAME, VALUE and RELEASE for what they stand for; field is the path at
-// which the API shows VALUE.
+// kindOf tells how a kind of random bundles is addressed and written. TEXT has NAME,
+// VALUE and RELEASE for what they stand for; field is the path of VALUE in the API.
 type kindOf struct {
 	path, text string
 	field      []string
@@ -54,7 +53,7 @@ var kindsOf = map[string]kindOf{
 		path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/NAMEs.NS.example.com",
 		text: `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"NAMEs.NS.example.com","annotations":{"example.com/key":"VALUE"}},"spec":{"group":"NS.example.com","names":{"kind":"KNAME","plural":"NAMEs","singular":"NAME","listKind":"KNAMEList"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`, field: []string{"metadata", "annotations", "example.com/key"},
 	},
-	"Frozen": { // of which nothing but the metadata can change
+	"Frozen": { // only its metadata can change
 		path: "/api/v1/namespaces/NS/configmaps/NAME",
 		text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"NAME","namespace":"NS"},"immutable":true,"data":{"key":"VALUE"}}`, field: []string{"data", "key"},
 	},

@@ -136,7 +136,7 @@ func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 				Next: "install that version again instead, or create the Secret first",
 			}
 		}
-		r.note(o, "its values stay as they are: those of earlier revisions are not on record")
+		r.note(o, "its values stay as they are: the values of earlier revisions are not on record")
 		return true, nil
 	}
 	if o.Planned == nil {
@@ -165,7 +165,7 @@ func (r *restorer) trustLive(pkg preview.Package, members []preview.Object) {
 		for j := range members {
 			if members[j].Kind == "Secret" && servingcert.Trust(body, members[j].Planned) {
 				o.Planned = body
-				r.note(o, "it trusts the certificate that the cluster has, which is not that of the earlier revision")
+				r.note(o, "it trusts the current certificate of the cluster, not the earlier revision's")
 			}
 		}
 	}

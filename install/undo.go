@@ -145,8 +145,8 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
 }
 
-// earlierContent restores the recorded content of the revision to which the
-// plan is rolled back on failure.
+// earlierContent restores the recorded content of the revision that a failed plan is
+// rolled back to.
 func (c *checker) earlierContent(ctx context.Context) (*engine.PriorRevision, error) {
 	revision := c.plan.FailureRollback.Revision
 	if revision == 0 {
@@ -157,7 +157,7 @@ func (c *checker) earlierContent(ctx context.Context) (*engine.PriorRevision, er
 		return nil, err
 	}
 	if record == nil {
-		return nil, &engine.RefusedError{What: fmt.Sprintf("revision %d, to which a failure would roll back, is not on record any more", revision), Next: "preview again"}
+		return nil, &engine.RefusedError{What: fmt.Sprintf("revision %d, the target of a rollback, is no longer on record", revision), Next: "preview again"}
 	}
 	record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
 	return EarlierRevision(ctx, c.cluster, record)
@@ -183,9 +183,9 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	return nil
 }
 
-// foreignEdits names the objects that are neither as before nor as after the
-// plan's write, so that others have changed them, and those of which that cannot be
-// decided and that are to be updated. back has their live bodies.
+// foreignEdits names the objects that others changed: they are neither as before nor as
+// after the plan's write. It also names the objects to update where that cannot be
+// decided. back has their live bodies.
 func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
 	var reasons []string
 	for i := range r.plan.Objects {
@@ -224,9 +224,8 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 	return reasons, nil
 }
 
-// checkUndoOperands refuses a rollback that would delete an operator for which
-// others have created custom resources meanwhile. Those of the plan itself are
-// rolled back too.
+// checkUndoOperands refuses a rollback that would delete an operator whose custom
+// resources others have created meanwhile. Those of the plan itself are rolled back too.
 func (r *applier) checkUndoOperands(ctx context.Context) error {
 	if !record.IsUninstall(r.plan) {
 		return nil
@@ -316,7 +315,7 @@ func (r *applier) resumeUndo(ctx, held context.Context) error {
 
 func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	doing := fmt.Sprintf("resuming the rollback, revision %d", r.before.Revision)
-	// What is left to do is no write of this run, but the target has changed.
+	// This run has no write left, but the target has changed.
 	r.noteWrite()
 	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)
 	if err != nil {

@@ -69,7 +69,7 @@ func decodeProtobufPage(data []byte, fields fieldTree) (listPage, error) {
 	if err != nil {
 		return listPage{}, undecodable("list", err)
 	}
-	if of.GetResourceVersion() == "" || kind.Kind == "List" { // of which nothing follows, or of any kinds
+	if of.GetResourceVersion() == "" || kind.Kind == "List" { // with no effect, or of any kinds
 		return listPage{}, undecodable("list", errNoObjects)
 	}
 	page := listPage{
@@ -102,7 +102,7 @@ func (f fieldTree) clearUnused(object reflect.Value) {
 		below, used := f[name]
 		switch {
 		case name == "" && field.Type() != typeMeta:
-			f.clearUnused(field) // inlined: its fields are those of the object
+			f.clearUnused(field) // inlined: its fields belong to the object
 		case !used:
 			field.SetZero()
 		case below != nil:

@@ -84,7 +84,7 @@ func (f *Flags) Users() ([]string, error) {
 type connection struct {
 	rest          *rest.Config
 	timeout       time.Duration // of one request, 0 for none given
-	context, user string        // names in the kubeconfig; user that of --as where it is given
+	context, user string        // names in the kubeconfig; user is --as where given
 }
 
 // load reads the kubeconfig: the named file, or the usual ones if it is empty.

@@ -20,7 +20,7 @@ selector: {matchLabels: {a: a}}, template: {metadata: {labels: {a: a}}, spec: {c
 	const env = "env: [{name: NS, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]"
 	for name, tt := range map[string]struct {
 		before, after func(namespace string) string
-		kubectl       []string // by somebody else in between
+		kubectl       []string // by another user in between
 	}{
 		"nothing changes": {
 			func(ns string) string { return deployment(ns, "", env) },

@@ -15,10 +15,10 @@ const (
 	pageSize = 250
 	// firstPage is the number of objects on the first page, when the caller may stop.
 	firstPage = 50
-	// pageBytes is the size in bytes that the pages after the first are meant to have,
-	// and largestPage the most objects that they ask for. A page is what is held of a
-	// list beside what its caller uses, and its number of pages is how often the
-	// distance to the API server counts.
+	// pageBytes is the size in bytes that the pages after the first are meant to have, and
+	// largestPage the most objects that they ask for. A list holds one page in memory
+	// besides its caller's data, and the number of pages is how often the distance to the
+	// API server counts.
 	pageBytes   = 4 << 20
 	largestPage = 2000
 	// maxExpired is how often one list may go on with a newer state of the collection.
@@ -32,9 +32,9 @@ const (
 // objects that follow, 0 if the server does not say. A kind that the cluster
 // does not serve is an error. The callee may keep the objects.
 //
-// If the server no longer has the state in which the list began, it goes on
-// with the present state. An object that exists all the while comes exactly
-// once; one that is created or deleted meanwhile may be missing.
+// If the server no longer has the state where the list began, it goes on with the
+// present state. An object that exists all the while comes exactly once; one that is
+// created or deleted meanwhile may be missing.
 func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error {
 	res, err := c.lookup(ctx, apiVersion, kind)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(o
 	})
 }
 
-// pages reads a collection page by page, all in the state in which it began,
-// until use returns false. If the server loses that state, it is an error.
+// pages reads a collection page by page, all in the state where it began, until use
+// returns false. If the server loses that state, it is an error.
 func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
 	p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize}
 	return p.run(ctx, use)
@@ -65,7 +65,7 @@ type pager struct {
 	fields    fieldTree // that objects have, nil for all
 	protobuf  bool      // the kind's types are known, see [hasTypes]; needs fields
 	limit     int       // objects of the next page
-	goOn      bool      // in another state, where the server lost that of the first page
+	goOn      bool      // in another state, where the server lost the first page's
 }
 
 func (p *pager) run(ctx context.Context, use func(listPage) bool) error {
@@ -112,9 +112,9 @@ func (p *pager) request(next string) *rest.Request {
 // of the collection that a list or watch asked for.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// continueToken returns the token in the error of an expired list, by which the
-// list goes on in the present state (Kubernetes API concepts, "Retrieving large
-// results sets in chunks"); empty if there is none.
+// continueToken returns the token in the error of an expired list; with it the list goes
+// on in the present state (Kubernetes API concepts, "Retrieving large results sets in
+// chunks"); empty if there is none.
 func continueToken(err error) string {
 	var answer apierrors.APIStatus
 	if !isExpired(err) || !errors.As(err, &answer) {

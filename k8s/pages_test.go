@@ -35,12 +35,12 @@ func store(t testing.TB, c *k8s.Client, apiVersion, namespace string, n int) {
 	group.Wait()
 }
 
-// A list that takes long outlives the state it began with: etcd drops old
-// states every few minutes. What is stored all the while comes once.
+// A list that takes long outlives the state it began with: etcd drops old states every
+// few minutes. An object stored all the while comes once.
 func TestClusterObjectsThatChangeAndExpireWhileTheyAreListedComeOnce(t *testing.T) {
 	c := admin(t)
 	apiVersion, namespace := newKind(t, c), newNamespace(t, c)
-	const n = 120 // several pages, of which the first is smaller
+	const n = 120 // several pages; the first is smaller
 	store(t, c, apiVersion, namespace, n)
 	seen, pages := map[string]int{}, 0
 	err := c.Pages(t.Context(), apiVersion, "Thing", func(objects []map[string]any, remaining int) bool {

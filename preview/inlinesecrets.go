@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inlineSecret is a secret value inside a text: that of an option, --password=VALUE or
+// inlineSecret is a secret value inside a text: an option's value, --password=VALUE or
 // --password VALUE, or the password of a URL, SCHEME://USER:VALUE@HOST. name is what it is
 // the value of.
 type inlineSecret struct {
@@ -70,7 +70,7 @@ func optionSecret(s string, at int) inlineSecret {
 		from++
 	}
 	if !beginsSecret(s[from:]) || s[at] == ' ' && s[from] == '-' {
-		return inlineSecret{} // before its end is looked for, which may be that of the text
+		return inlineSecret{} // before its end is looked for, which may be the end of the text
 	}
 	end := len(s)
 	if n := strings.IndexAny(s[from:], stop); n >= 0 {
@@ -168,8 +168,8 @@ func textLeaves(s, path string, write func(string)) (leaves []sensitiveLeaf) {
 	return leaves
 }
 
-// withoutNested returns the leaves of which none is inside another: the value of a
-// variable that is masked as a whole is not cut as well.
+// withoutNested drops the leaves that are inside another: the value of a variable that
+// is masked as a whole is not cut as well.
 func withoutNested(leaves []sensitiveLeaf) []sensitiveLeaf {
 	whole := map[string]bool{}
 	for _, leaf := range leaves {

@@ -8,12 +8,12 @@ import (
 // Limits on decoded content, each with its reason. The largest manifests of real
 // packages stay far below them.
 const (
-	// MaxDocumentBytes is the most bytes of one file. The largest files that are read as
-	// a whole are catalogs, of which the public ones stay below it.
+	// MaxDocumentBytes is the most bytes of one file. The largest files that are read as a
+	// whole are catalogs; public ones stay below it.
 	MaxDocumentBytes = 32 << 20
 	// MaxPlanBytes is the most bytes of a plan without its bodies: MaxObjects have 60 MB.
 	MaxPlanBytes = 128 << 20
-	// MaxObjects is the most objects of a file and of a package: ten times those of the
+	// MaxObjects is the most objects of a file and of a package: ten times as many as in the
 	// largest installs. Time and memory grow with the number, to a gigabyte.
 	MaxObjects = 40_000
 	// MaxObjectBytes is the most bytes of one object as JSON. An API server accepts no
@@ -77,7 +77,7 @@ func checkShape(data []byte) error {
 // always ends a document.
 type shape struct {
 	objects, line, size int
-	begin               int  // line on which the document or list item begins
+	begin               int  // first line of the document or list item
 	filled              bool // the document has more than comments
 	list                bool // the document has a line "items:"
 	indent              int  // of the items under "items:", -1 before the first

@@ -28,7 +28,7 @@ func Flatten(doc any) ([]map[string]any, error) {
 func flatten(doc any, lines LineIndex, depth int) ([]LocatedObject, error) {
 	body, ok := doc.(map[string]any)
 	if text, _ := doc.(string); strings.HasPrefix(text, "version https://git-lfs.github.com/spec/") {
-		return nil, errors.New("it is a pointer of Git LFS in place of the file, which is not fetched; name a directory in which git lfs pull was run")
+		return nil, errors.New("it is a Git LFS pointer, not the file; run git lfs pull in the directory first")
 	}
 	if !ok {
 		return nil, errors.New("not an object")

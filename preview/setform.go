@@ -18,7 +18,7 @@ func (p *Plan) CheckSet() error {
 	for _, pkg := range p.Packages {
 		// Of these a set has none, and its content digest knows none.
 		if given := pkg.Parameters; given.InstallMode+given.Certs+given.KubeVersion != "" || len(given.WatchNamespaces)+len(given.ClusterReads) > 0 || given.Section != nil {
-			return errors.New("the parameters of " + pkg.Name + " are not those of a plugin set")
+			return errors.New("the parameters of " + pkg.Name + " do not fit a plugin set")
 		}
 	}
 	paths := map[string]bool{}
@@ -32,7 +32,7 @@ func (p *Plan) CheckSet() error {
 		}
 	}
 	if clean && len(p.Platforms)+len(p.ConfigChanges) > 0 {
-		return errors.New("it removes generations, and says of what")
+		return errors.New("it removes generations, but also names a plugin set")
 	}
 	if err := checkGeneration(p, clean); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (f *File) checkAction(clean bool) error {
 		f.Action == ActionUpdate && !same && there, f.Action == ActionCreate && !there:
 		return nil
 	}
-	return errors.New("file " + f.Path + " has another action than follows from what is there")
+	return errors.New("file " + f.Path + " has an action that does not follow from the files present")
 }
 
 // checkGeneration returns an error unless the generation number rises exactly if files
@@ -84,7 +84,7 @@ func checkPlatforms(p *Plan) error {
 		case err != nil || digest != other.ContentDigest:
 			return errors.New("the files for " + other.Platform + " do not hash to their contentDigest")
 		case other.Platform == p.Platform && len(other.Files) > 0:
-			return errors.New("the files of its own platform are listed twice")
+			return errors.New("the files of its platform are listed twice")
 		}
 		seen[other.Platform] = true
 	}

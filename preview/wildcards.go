@@ -21,7 +21,7 @@ type Discovery struct {
 // The resources that wildcards are matched against ([Wildcards.Against]).
 const (
 	AgainstCluster = "cluster"  // those that the cluster serves, and of the plan's CRDs
-	AgainstBuiltIn = "built-in" // those of Kubernetes itself, and of the plan's CRDs
+	AgainstBuiltIn = "built-in" // from Kubernetes itself, and from the plan's CRDs
 )
 
 // Wildcards lists the resources that RBAC rules with wildcards match. It is no fact: a
@@ -45,7 +45,7 @@ type Wildcards struct {
 }
 
 // WildcardExpansion lists the resources that one RBAC rule with a wildcard matches.
-// Scope, API groups, resources and verbs are those of the rule's grants.
+// Scope, API groups, resources and verbs come from the rule's grants.
 type WildcardExpansion struct {
 	// Scope of the grants: cluster or namespace.
 	Scope string `json:"scope"`

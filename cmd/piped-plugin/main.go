@@ -19,7 +19,7 @@ import (
 var version = "v0.0.0-dev"
 
 func main() {
-	planning.RunFormatChild() // some formats render in a process of their own
+	planning.RunFormatChild() // some formats render in a separate process
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)

@@ -142,7 +142,7 @@ func (p *piped) approve() {
 	p.commands = append(p.commands, &model.Command{Id: fmt.Sprint("command-", len(p.commands)), Type: model.Command_APPROVE_STAGE, Commander: "alice"})
 }
 
-// said is the log of a stage. What controls a terminal is an error in any log.
+// said is the log of a stage. A control character in any log is an error.
 func (p *piped) said(t *testing.T, stage string) string {
 	t.Helper()
 	p.mu.Lock()
@@ -157,8 +157,8 @@ func (p *piped) said(t *testing.T, stage string) string {
 	return out.String()
 }
 
-// saidAtLast is the log of a stage once it has a text: that of a stage which was cut comes
-// later than its end.
+// saidAtLast is the log of a stage once it has a text: the log of a stage that was cut
+// comes later than its end.
 func (p *piped) saidAtLast(t *testing.T, stage, text string) string {
 	t.Helper()
 	late := time.After(2 * time.Minute)
@@ -245,7 +245,7 @@ func (r *running) connect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.previews = planpreview.NewPlanPreviewServiceClient(conn) // that of the client above is nil
+	r.previews = planpreview.NewPlanPreviewServiceClient(conn) // the client above has nil
 }
 
 // memory is the resident memory of the plugin in MiB: all of it, and without the pages of
@@ -470,7 +470,7 @@ func (r *running) table() string {
 	return out.String()
 }
 
-// stages checks which stages piped gets, and in which order.
+// stages checks the stages that piped gets, and their order.
 func stages(t *testing.T, r *running) {
 	t.Helper()
 	built, err := r.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{

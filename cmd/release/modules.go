@@ -65,7 +65,7 @@ func linked(source, program string, builds []build) ([]module, error) {
 			if p.Module == nil || p.Module.Main { // the standard library; its licence is Go's
 				continue
 			}
-			if p.Module.Replace != nil && p.Module.Path == ownModule { // of a module beside it
+			if p.Module.Replace != nil && p.Module.Path == ownModule { // of a module next to it
 				continue
 			}
 			if p.Module.Replace != nil {
@@ -144,8 +144,8 @@ func licencesOf(root string, packages []string) ([]licence, error) {
 	return out, nil
 }
 
-// marks are sentences by which licences are recognised, in the order in which
-// they are tried. They are compared without regard for spaces.
+// marks are sentences by which licences are recognised, in the order that they are
+// tried. They are compared without regard for spaces.
 var marks = []struct{ id, sentence string }{
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License, version 2.0"},

@@ -42,7 +42,8 @@ type Options struct {
 //  1. recomputes the digest, and passes the gate,
 //  2. compares the files at the location with those that the plan saw,
 //  3. takes the lock of the location, and does 2 again,
-//  4. writes the new generation beside the old one, reads it again and compares,
+//
+// 4. writes the new generation next to the old one, reads it again and compares,
 //  5. switches to it by one rename, and compares once more,
 //  6. writes the receipt.
 //
@@ -77,11 +78,11 @@ type applier struct {
 	switched bool // the host finds something else than before
 }
 
-// isClean reports whether a plan is that of a clean, which only deletes the
-// files of earlier generations.
+// isClean reports whether a plan comes from clean, which only deletes the files of
+// earlier generations.
 func isClean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
 
-// location returns the directory from which the host loads plugins.
+// location returns the directory that the host loads plugins from.
 func location(plan *preview.Plan) string {
 	if isClean(plan) {
 		return strings.TrimSuffix(plan.Location.Path, generationsSuffix)
@@ -130,7 +131,7 @@ func (r *applier) apply(ctx context.Context) error {
 		return r.removeGenerations(ctx)
 	}
 	if err := r.stage(ctx); err != nil {
-		// What was written is of no use, and it is not looked at.
+		// The written files are of no use, and are not looked at.
 		return r.failed(errors.Join(err, place.sweep(location(r.plan))))
 	}
 	if err := r.switchOver(ctx); err != nil {
@@ -150,7 +151,7 @@ func (r *applier) checkApproval() error {
 	}
 	doing := "checking the approval of " + r.plan.Release.Name
 	if r.plan.Location == nil || !filepath.IsAbs(r.plan.Location.Path) {
-		return &install.Error{Kind: install.Refused, Operation: doing, Cause: "the plan is not that of files at one place", Advice: "preview again"}
+		return &install.Error{Kind: install.Refused, Operation: doing, Cause: "the plan does not install files at one location", Advice: "preview again"}
 	}
 	if host := HostID(); r.plan.Location.Host != host {
 		return &install.Error{Kind: install.Refused, Operation: doing,

@@ -241,7 +241,7 @@ func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 func refuseAppliedClean(receipt *Receipt, location string) error {
 	return &install.Error{
 		Kind: install.Refused, Operation: "checking the clean of " + receipt.Set,
-		Cause: "already applied: the last clean at " + location + " is this plan", Advice: "preview again for what is there now",
+		Cause: "already applied: the last clean at " + location + " is this plan", Advice: "preview again",
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 )
 
 // Receipt records what was approved and installed as a generation, or deleted by a
-// clean. It is stored beside the files of the generation.
+// clean. It is stored next to the files of the generation.
 type Receipt struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -58,8 +58,8 @@ type Receipt struct {
 	Finished      time.Time       `json:"finished,omitzero"`
 
 	Files []ReceiptFile `json:"files"`
-	// Removed are files of the generation before that this one does not have; of
-	// a clean, those of the generations that it removes, below their folder.
+	// Removed are files of the generation before that this one does not have; a clean lists
+	// the files of the generations that it removes, below their folder.
 	Removed []ReceiptFile `json:"removed,omitempty"`
 }
 
@@ -166,7 +166,7 @@ func ReadReceipt(location string, generation int) (*Receipt, error) {
 		return nil, fmt.Errorf("its receipt is not what this tool writes: %w", err)
 	}
 	if r.Kind != KindReceipt || r.APIVersion != preview.APIVersion || r.Generation != generation {
-		return nil, errors.New("its receipt is not that of this generation")
+		return nil, errors.New("its receipt belongs to another generation")
 	}
 	return r, nil
 }

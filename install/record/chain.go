@@ -15,8 +15,8 @@ import (
 // a signature shows that all of them were written anew.
 type Chain struct {
 	// Since is the newest revision whose record does not hold, 0 where all hold, and Why
-	// says what is wrong with it. What is on record of it and of older ones is not what
-	// was applied, as far as is known.
+	// says what is wrong with it. Its record and the older ones may differ from what was
+	// applied.
 	Since int
 	Why   string
 	// Unchained is the newest older revision that no record names by digest, 0 for none:
@@ -71,7 +71,7 @@ func (c *Chain) breakAt(revision int, format string, args ...any) {
 
 // ReadChain reads the records of a release's older revisions and compares them. Records
 // that the user may not read are left out. The newest one is compared with the objects of
-// the release. The error is that of a cluster that does not answer.
+// the release. It returns an error if the cluster does not answer.
 func ReadChain(ctx context.Context, cluster Reader, newest *Record) (*Chain, error) {
 	c := &Chain{Records: []*Record{newest}}
 	c.checkList(newest)
@@ -96,7 +96,7 @@ func ReadChain(ctx context.Context, cluster Reader, newest *Record) (*Chain, err
 			c.breakAt(revision, "%s", err)
 			continue
 		case old.Revision != revision:
-			c.breakAt(revision, "the record in its place is that of revision %d", old.Revision)
+			c.breakAt(revision, "found the record of revision %d instead", old.Revision)
 			continue
 		}
 		sums[revision] = digestOf(old.stored.sum)
@@ -267,8 +267,7 @@ func (r *Record) CheckChainSince(ctx context.Context, cluster Reader, earlier *R
 	return nil
 }
 
-// noteChainOf adds to the verification of a record what that of another one says of the
-// chain.
+// noteChainOf copies the chain's state from the verification of one record to another's.
 func (r *Record) noteChainOf(other *Record) {
 	if other.Signature != nil {
 		r.noteChain(other.Signature.Chain)

@@ -19,8 +19,8 @@ const (
 	ApprovedByPlan    = "plan file"      // --plan FILE --yes
 )
 
-// Approval is the decision that a digest may be applied: how and by whom it was
-// approved, and which findings were accepted. Apply requires one.
+// Approval is the decision that a digest may be applied: the approver, the way, and the
+// accepted findings. Apply requires one.
 type Approval struct {
 	Digest  string `json:"digest"` // the review digest, or the content digest for ApprovedByContent
 	How     string `json:"how"`
@@ -54,9 +54,9 @@ type Receipt struct {
 	Finished      time.Time       `json:"finished"`
 	State         string          `json:"state"` // of the record: applied, failed, …
 	Objects       []ObjectReceipt `json:"objects"`
-	Stages        []StageReceipt  `json:"stages,omitempty"` // in the order in which they began
-	// HealthChecks are those that objects had to meet besides, as they were asked
-	// for; they are no part of what was approved.
+	Stages        []StageReceipt  `json:"stages,omitempty"` // in the order that they began
+	// HealthChecks are the user's additional health checks; they are no part of the
+	// approval.
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is the failed revision that this one took back by itself, and Undo
 	// the receipt of the one that took this back.

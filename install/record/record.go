@@ -76,7 +76,7 @@ type Record struct {
 	// version of the program that kept none.
 	Options *preview.ReleaseOptions `json:"options,omitempty"`
 
-	// Stages are those of the plan.
+	// Stages are the plan's stages.
 	Stages []preview.Stage `json:"stages,omitempty"`
 	// Objects lists what was observed of each object so far, in the order of
 	// the plan.
@@ -90,7 +90,7 @@ type Record struct {
 	// Written is when this program had last written to the objects at the end of the run,
 	// see [LastWrite]; empty where the run did not read all of them then.
 	Written string `json:"written,omitempty"`
-	// HealthChecks are those of the last run; see [Receipt].
+	// HealthChecks are the last run's; see [Receipt].
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is set where this revision takes a failed one back by itself.
 	Undoes *RollbackOf `json:"undoes,omitempty"`
@@ -99,8 +99,7 @@ type Record struct {
 	Namespaces map[string]string `json:"namespaces,omitempty"`
 	// Archive describes the Secrets that hold the plan itself.
 	Archive Archive `json:"archive"`
-	// Older are the revisions before this one of which the records are kept,
-	// ascending.
+	// Older are the earlier revisions whose records are kept, ascending.
 	Older []KeptRevision `json:"older,omitempty"`
 
 	positions map[string]int // in Objects, by id; see [Record.Object]
@@ -110,7 +109,7 @@ type Record struct {
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
 	stored   storedForm
 	keys     Keys   // that Verify was given, for other revisions
-	identity string // that of the cluster, likewise
+	identity string // the cluster's, likewise
 	lost     int    // see [preview.Base]
 	checked  bool   // by [ToPlanFrom], or written by this run
 	witness  Witness
@@ -119,8 +118,8 @@ type Record struct {
 	Signature *preview.RecordSignature `json:"-"`
 }
 
-// KeptRevision is the number of an older revision on record, and the state in
-// which it ended.
+// KeptRevision is the number of an older revision on record, and the state where it
+// ended.
 type KeptRevision struct {
 	Revision int   `json:"revision"`
 	State    State `json:"state"`
@@ -158,15 +157,15 @@ type Archive struct {
 }
 
 // Verify checks the record's signature and the signed approvals in it, before the content
-// of the record is used. identity is that of the cluster.
+// of the record is used. identity identifies the cluster.
 func (r *Record) Verify(keys Keys, identity string) {
 	r.keys, r.identity = keys, identity
 	r.Signature = keys.verify(r, identity)
 	r.verifyApprovals()
 }
 
-// VerifyLike verifies the record with the same keys as the other record.
-// What is wrong with the chain of records that it is in counts for each of them.
+// VerifyLike verifies the record with the same keys as the other record. A fault in the
+// chain of records counts for each record in it.
 func (r *Record) VerifyLike(other *Record) {
 	r.Verify(other.keys, other.identity)
 	r.noteChainOf(other)
@@ -224,13 +223,13 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})
 		planned := plan.ObjectsByID()
-		// What the plan does not list any more is gone from the cluster, or not there yet.
+		// An object that the plan does not list any more is gone from the cluster, or not there yet.
 		for _, item := range before.Inventory {
 			o := planned[item.Ref().ID()]
 			if o == nil && item.UID == "" && item.Manager == "" {
 				r.Inventory = append(r.Inventory, item)
 			}
-			// What was only shared and is not any more is its owner's alone.
+			// An object that is no longer shared belongs to its owner alone.
 			if o != nil && (item.Action != preview.ActionShared || o.Planned != nil) {
 				r.Inventory = append(r.Inventory, item)
 			}
@@ -268,8 +267,8 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	return r
 }
 
-// AcceptedFindings returns, by fingerprint, the revision in which each critical
-// finding of the plan was accepted: an earlier one, or the given one.
+// AcceptedFindings returns, by fingerprint, the revision that first accepted each
+// critical finding of the plan: an earlier one, or the given one.
 func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
 	out := map[string]int{}
 	for _, f := range plan.Findings {
@@ -454,9 +453,9 @@ func (r *Record) Object(id string) *ObjectReceipt {
 	return &r.Objects[at]
 }
 
-// holdings returns the CRDs and Namespaces of this release, for other releases
-// that have the same ones. They are those of the newest revision's plan, whatever
-// its state; the other releases compare them with the cluster themselves.
+// holdings returns the CRDs and Namespaces of this release, for other releases that have
+// the same ones. They come from the newest revision's plan, whatever its state; the
+// other releases compare them with the cluster themselves.
 func (r *Record) holdings() preview.Holdings {
 	h := preview.Holdings{Gone: r.State == Uninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {

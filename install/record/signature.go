@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
-// recordPayload is the payload type under which the sha256 of a stored record
-// is signed. The record contains the release, the revision, the cluster, and
-// the hash of the plan, so that none of them can be exchanged.
+// recordPayload is the payload type for signing the sha256 of a stored record. The
+// record contains the release, the revision, the cluster, and the hash of the plan, so
+// that none of them can be exchanged.
 const recordPayload = "application/vnd.kubectl-operator.record.v1+sha256"
 
 // maxSignature is the most bytes that are read as a signature. Signatures of
@@ -26,10 +26,10 @@ const notSigned = "it is not signed"
 type Keys struct {
 	// Signer signs what is written; nil leaves it unsigned.
 	Signer *approval.Key
-	// Trusted are the keys whose records are believed, that of Signer included.
+	// Trusted are the keys whose records are believed, Signer's included.
 	Trusted []approval.PublicKey
-	// Approvers are those by whose keys the signed approvals on record are verified
-	// again; nil where that is not asked for.
+	// Approvers hold the keys to verify the signed approvals on record; nil means do not
+	// verify.
 	Approvers *approval.Approvers
 }
 
@@ -58,8 +58,8 @@ func (k Keys) sign(packed []byte) ([]byte, error) {
 	return sig, nil
 }
 
-// verify returns by which trusted key a record is signed, or why it is not verified;
-// nil if no key is trusted. identity is that of the cluster the record was read from.
+// verify returns the trusted key that signed a record, or why it is not verified; nil if
+// no key is trusted. identity identifies the cluster of the record.
 //
 // A signature does not prove that the record is the newest one: a user who may
 // write the release's Secrets can put an older one back.
@@ -79,7 +79,7 @@ func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 			return &preview.RecordSignature{Key: key.ID}
 		}
 	}
-	return &preview.RecordSignature{Problem: "its signature is of no key that is trusted, or it was changed since"}
+	return &preview.RecordSignature{Problem: "not signed by a trusted key, or modified after signing"}
 }
 
 // verifyApprovals verifies the signed approvals of a record again, and notes the first

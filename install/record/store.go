@@ -140,14 +140,14 @@ func recordOf(secret map[string]any) (preview.Release, error) {
 	}
 	release := preview.Release{Name: name, Namespace: ref.Namespace}
 	if id := preview.String(secret, "metadata", "labels", preview.LabelSetID); id != preview.SetID(release) {
-		return preview.Release{}, fmt.Errorf("%s: its label %s is not that of this release; another tool wrote it", where, preview.LabelSetID)
+		return preview.Release{}, fmt.Errorf("%s: its label %s names another release; another tool wrote it", where, preview.LabelSetID)
 	}
 	// A package's own objects carry the marks of the release that brought them.
 	if of := preview.String(secret, "metadata", "labels", preview.LabelRelease); of != name || preview.String(secret, "metadata", "labels", preview.LabelPartOf) != "" {
 		return preview.Release{}, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one", where, of)
 	}
 	if preview.String(secret, "type") != secretType {
-		return preview.Release{}, fmt.Errorf("%s: its type is %q, and that of a record is %s", where, preview.String(secret, "type"), secretType)
+		return preview.Release{}, fmt.Errorf("%s: its type is %q; a record has type %s", where, preview.String(secret, "type"), secretType)
 	}
 	if tool := preview.String(secret, "metadata", "annotations", preview.AnnotationTool); !strings.HasPrefix(tool, toolPrefix) {
 		return preview.Release{}, fmt.Errorf("%s: it belongs to the tool %q", where, tool)
@@ -174,8 +174,8 @@ func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, re
 	return record, nil
 }
 
-// header returns the encoded record in a Secret, or joins it from the parts
-// that the Secret's index names; slot is that of the parts, 0 without.
+// header returns the encoded record in a Secret, or joins it from the parts that the
+// Secret's index names; slot is the slot of the parts, 0 without.
 func header(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (packed []byte, slot int, err error) {
 	if preview.String(secret, "data", keyIndex) == "" {
 		packed, err = secretValue(secret, keyRecord)
@@ -337,9 +337,9 @@ type Store struct {
 	Parent map[string]any
 }
 
-// Begin writes what has to be stored before a new revision's first object: a
-// copy of the previous record, the plan, and last the new record, with which
-// the revision becomes the newest.
+// Begin writes what has to be stored before a new revision's first object: a copy of the
+// previous record, the plan, and last the new record, which makes the revision the
+// newest.
 func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *Record) error {
 	parts, archive, err := encodeArchive(plan)
 	if err != nil {
@@ -404,10 +404,10 @@ func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object)
 	return nil
 }
 
-// header encodes and signs a record for its Secret, which has beside bytes of
-// other data. A record that is too large is first written to further Secrets,
-// in the slot that the stored record does not use. So the old record stays
-// complete until the Secret with the index is written.
+// header encodes and signs a record for its Secret; beside is the size in bytes of the
+// Secret's other data. A record that is too large is first written to further Secrets,
+// in the slot that the stored record does not use. So the old record stays complete
+// until the Secret with the index is written.
 func (s *Store) header(ctx context.Context, record *Record, beside int, keys Keys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {

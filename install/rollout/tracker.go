@@ -52,7 +52,7 @@ type tracker struct {
 
 	mu      sync.Mutex
 	objects map[preview.Ref]*trackedObject
-	listed  []*trackedObject // in the order in which the options list them
+	listed  []*trackedObject // in the order that the options list them
 	sorted  []*trackedObject // by id
 	blind   map[string]bool
 	over    bool // the time is up
@@ -356,8 +356,8 @@ func unseenByController(body map[string]any) bool {
 	return intField(body, "observedGeneration") < generation
 }
 
-// complete checks what ready objects need besides, such as a ready endpoint of
-// a Service. pending is true if something is still missing.
+// complete checks the further needs of ready objects, such as a ready endpoint of a
+// Service. pending is true if something is still missing.
 func (t *tracker) complete(ctx context.Context) (pending bool) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 // that its starter holds open: at end of file the program stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
-// FaultAnnotation is the annotation of a pod by which the pod fails. It may be
-// added and, for a pod that has not started, removed later. Its values:
+// FaultAnnotation is the annotation that makes a pod fail. It may be added and, for a
+// pod that has not started, removed later. Its values:
 //
 //	image-pull          ImagePullBackOff, the registry does not have the image
 //	image-unauthorized  ImagePullBackOff, the registry wants a login
@@ -147,7 +147,7 @@ type process struct {
 type launchMode struct {
 	stdin     *os.File // the lifeline; nil for none
 	temporary bool     // the program removes the directory at its end
-	detached  bool     // a session of its own, so that closing the terminal does not reach it
+	detached  bool     // its own session, so that closing the terminal does not reach it
 }
 
 // launch starts the program and waits for the State, which the program writes
@@ -204,7 +204,7 @@ func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, er
 	if err != nil {
 		return nil, nil, err
 	}
-	// A pipe of our own: that of exec would be closed by Wait, maybe unread.
+	// Our own pipe: Wait would close exec's, maybe unread.
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		log.Close()

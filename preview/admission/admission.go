@@ -84,7 +84,7 @@ func (c *computation) defaults(ctx context.Context, r *request) {
 	case o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding):
 		o.Computed = ofBinding(o)
 		c.byKind++
-	case o.Untried != "": // a question of its own
+	case o.Untried != "": // its own question
 	case o.Copy == nil:
 		c.open.add("what the API server adds to", "", o)
 	case o.APIVersion == "v1" && o.Kind == "Pod":

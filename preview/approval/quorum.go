@@ -81,7 +81,7 @@ func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signat
 			head += ", by " + strings.Join(names, ", ")
 		}
 		if len(q.Found) == 0 {
-			head += ": none was found beside the plan"
+			head += ": no approval files were found next to the plan"
 		}
 		return nil, nil, &QuorumError{Reasons: append([]string{head}, reasons...)}
 	}

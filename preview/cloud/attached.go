@@ -17,10 +17,10 @@ const Attached = "the attached policy"
 // maxAttached bounds the documents of one attached policy.
 const maxAttached = 100
 
-// ReadPolicy reads the documents in which a publisher says what a package needs in a
-// cloud, in YAML or JSON: CredentialsRequests, policies of AWS, roles of Google Cloud,
-// role definitions of Azure, and the custom resources by which controllers manage such.
-// It returns them in canonical JSON. A document of another kind is an error.
+// ReadPolicy reads the documents where a publisher says what a package needs in a cloud,
+// in YAML or JSON: CredentialsRequests, policies of AWS, roles of Google Cloud, role
+// definitions of Azure, and the custom resources by which controllers manage such. It
+// returns them in canonical JSON. A document of another kind is an error.
 func ReadPolicy(data []byte) ([]string, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -153,7 +153,7 @@ func NotAttached(before []preview.CloudPolicy) []preview.CloudDeclaration {
 	}
 	var out []preview.CloudDeclaration
 	for _, provider := range slices.Sorted(keys.Keys(providers)) {
-		out = append(out, preview.CloudDeclaration{Provider: provider, Origin: Attached + " of the installed revision, which this plan has none of: attach that of this version with --cloud-policy", Certainty: preview.CloudDeclared})
+		out = append(out, preview.CloudDeclaration{Provider: provider, Origin: Attached + " of the installed revision; this plan has none: add the policy of this version with --cloud-policy", Certainty: preview.CloudDeclared})
 	}
 	return out
 }

@@ -242,37 +242,37 @@ func TestScan(t *testing.T) {
 		{
 			"an AWS request whose statements are no list",
 			request("kind: AWSProviderSpec, statementEntries: everything"),
-			[]string{"aws: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"aws: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"statements of which some are no statements",
 			request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:Get*', 7], resource: '*'}, 5, {effect: Allow}]"),
-			[]string{"aws Allow s3:Get* on * < CredentialsRequest/occo/op", "aws: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"aws Allow s3:Get* on * < CredentialsRequest/occo/op", "aws: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"an Azure request of other shapes",
 			request("kind: AzureProviderSpec, roleBindings: {role: Owner}, permissions: [a, {b: c}], dataPermissions: 7"),
-			[]string{"azure Allow a < CredentialsRequest/occo/op", "azure: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"azure Allow a < CredentialsRequest/occo/op", "azure: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"a GCP request of other shapes",
 			request("kind: GCPProviderSpec, predefinedRoles: [[roles/owner]], permissions: {dns: all}"),
-			[]string{"gcp: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"gcp: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"an IBM request of other shapes",
 			request("kind: IBMCloudPowerVSProviderSpec, policies: [{attributes: serviceName, roles: [1]}, Viewer]"),
-			[]string{"powervs Allow  < CredentialsRequest/occo/op", "powervs: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"powervs Allow  < CredentialsRequest/occo/op", "powervs: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"a vSphere request of other shapes",
 			request("kind: VSphereProviderSpec, permissions: [{privileges: {all: true}}, [Host.Config]]"),
-			[]string{"vsphere Allow  on * < CredentialsRequest/occo/op", "vsphere: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"vsphere Allow  on * < CredentialsRequest/occo/op", "vsphere: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"conditions that are no conditions",
 			request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: 's3:Get*', resource: '*', policyCondition: [a]}]"),
-			[]string{"aws Allow s3:Get* on * < CredentialsRequest/occo/op", "aws: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+			[]string{"aws Allow s3:Get* on * < CredentialsRequest/occo/op", "aws: CredentialsRequest/occo/op: part of its request cannot be read"},
 		},
 		{
 			"an extension whose kind is no text", request("kind: [AWSProviderSpec], statementEntries: []"),

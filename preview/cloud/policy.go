@@ -147,7 +147,7 @@ func (r *permissionRequest) plainText(list []preview.CloudPermission) Document {
 	d := r.document("to be granted with the provider's own tools", nil)
 	for _, p := range list {
 		if len(p.Actions) == 1 && p.Actions[0] == all {
-			d.Notes = append(d.Notes, "the request names no limit: make a credential of its own that can do no more than the operator needs")
+			d.Notes = append(d.Notes, "the request names no limit: create a dedicated credential with only the permissions that the operator needs")
 			continue
 		}
 		text := p.Effect

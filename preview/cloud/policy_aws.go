@@ -83,7 +83,7 @@ func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem
 		return nil, "left out: a statement with the effect " + p.Effect
 	}
 	if len(p.Actions) == 0 {
-		return nil, "has the policies " + joinComma(p.Roles) + " besides, which stand in the cloud"
+		return nil, "also has the policies " + joinComma(p.Roles) + ", which are defined in the cloud"
 	}
 	s := &awsStatement{Effect: p.Effect, Action: p.Actions, Resource: p.Resources}
 	conditions := map[string]any{}

@@ -114,7 +114,7 @@ func TestPolicies(t *testing.T) {
 			"the scope is not derived",
 		},
 		{"IBM policies are told", request("kind: IBMCloudProviderSpec, policies: [{attributes: [{name: serviceName, value: cos}], roles: ['crn:v1::Viewer']}]"), []string{}, "Allow roles crn:v1::Viewer where serviceName=cos"},
-		{"a request without limits is told", request("kind: OpenStackProviderSpec"), []string{}, "make a credential of its own"},
+		{"a request without limits is told", request("kind: OpenStackProviderSpec"), []string{}, "create a dedicated credential"},
 		{
 			"an identity is told",
 			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: app, annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::1:role/x'}}\n",

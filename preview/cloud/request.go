@@ -74,7 +74,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 		s.permit(unscopedGrant(provider, origin))
 	}
 	if !whole {
-		s.declare(provider, origin+": a part of what it asks for "+Unread)
+		s.declare(provider, origin+": part of its request "+Unread)
 	}
 }
 

@@ -75,11 +75,11 @@ func adoptable(p *preview.Plan, o *preview.Object) preview.Obstacle {
 	}
 	found := recordedOwner(recordSearch{p}, o.ID)
 	if found.State == ownerGone && found.Release.Name == p.Release.Name && p.Base.Revision > 0 {
-		why = "has the name of this release in the label " + preview.LabelRelease + ", and no release has the set in its label " + preview.LabelPartOf + ", which was changed or is that of an earlier release of the name"
+		why = "has the name of this release in the label " + preview.LabelRelease + ", and no release has the set in its label " + preview.LabelPartOf + "; the label was changed, or names an earlier release of that name"
 	} else if found.State == ownerGone {
 		why = "was left behind by release " + found.Release.Name + ", which is gone"
 	} else if len(found.Owners) > 0 {
-		why = "belongs to " + found.Owners[0].ref().ID() + ", which --adopt deletes with what would install it again"
+		why = "belongs to " + found.Owners[0].ref().ID() + "; --adopt deletes it and the objects that would install it again"
 	} else if owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release); foreign {
 		why = "was made by " + owner.String()
 	}

@@ -126,7 +126,7 @@ type authority struct {
 	dynamic        dynamic.Interface
 	client         kubernetes.Interface
 	host           string
-	network        string // the socket at which the API server looks for the network of pods
+	network        string // the socket that leads the API server to the pod network
 	tls            rest.TLSClientConfig
 	round          int
 	asked, allowed atomic.Int64

@@ -39,9 +39,9 @@ type intruder struct {
 	objects       dynamic.Interface // the administrator's
 	config        *rest.Config      // with the account's token
 	subject       preview.Subject
-	namespace     string // in which the right holds; empty for all
+	namespace     string // of the right; empty for all
 	evidence      string // of the finding
-	network       string // the socket to which the API server connects for what is in the cluster's network
+	network       string // the socket that the API server connects to for the cluster's network
 	secret        string // the one Secret that it may read by name; empty for any
 }
 
@@ -131,7 +131,7 @@ func (a *authority) actAs(ctx context.Context, s preview.Subject) (*rest.Config,
 	return config, client, err
 }
 
-// whoAmI returns the user as which a client acts. The API server takes ServiceAccounts
+// whoAmI returns the user that a client acts as. The API server takes ServiceAccounts
 // from a cache: until its watch has the new one, it refuses the tokens of one that was
 // deleted and created again. So a request that is refused is repeated.
 func whoAmI(ctx context.Context, client kubernetes.Interface) (string, error) {

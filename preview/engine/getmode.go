@@ -58,7 +58,7 @@ func (d dryRunner) merge(ctx context.Context, pending []int) error {
 }
 
 // mergeAll merges objects, as many at a time as there are processors. The schemas of
-// their API versions are read beside each other.
+// their API versions are read in parallel.
 func (d dryRunner) mergeAll(ctx context.Context, pending []int) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, len(pending))
 	group, ctx := tasks.WithContext(ctx)
@@ -112,7 +112,7 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 		o := &now.Objects[i]
 		was := objects[o.ID]
 		if was == nil {
-			reasons = append(reasons, o.ID+" is not part of what was reviewed")
+			reasons = append(reasons, o.ID+" is not part of the review")
 			continue
 		}
 		if !sameEffect(was.Action, o.Action) {
@@ -129,7 +129,7 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 }
 
 // addedSince returns what the dry runs of a plan add to the objects of the same plan made
-// by reads alone, besides the defaults of the API server.
+// by reads alone, in addition to the defaults of the API server.
 func addedSince(ctx context.Context, reviewed, now *preview.Plan, cluster Cluster) ([]string, error) {
 	var objects []*preview.Object
 	for i := range now.Objects {

@@ -68,7 +68,7 @@ func heldBy(p *preview.Plan, binding string) *preview.Grant {
 }
 
 // heldBefore is what a cluster may hold before an install: bindings of both kinds to the
-// account that is still to come, one of them in a namespace of its own.
+// account that is still to come, one of them in its own namespace.
 const heldBefore = `
 {apiVersion: v1, kind: Namespace, metadata: {name: held}}
 ---
@@ -95,8 +95,8 @@ const heldBefore = `
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: held-none}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: held-none}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: held-none}]}
 `
 
-// Who plans sees what the cluster already gives the account, of both kinds of
-// bindings, in as far as they may be listed. What was not seen is unknown.
+// The plan shows the permissions that the cluster already gives the account, from both
+// kinds of bindings, as far as the user may list them. The rest is unknown.
 func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 	before := recorded(t, "bindings", heldBefore)
 	const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}"
@@ -109,7 +109,7 @@ func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 		{"a user who may list all", "", []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group", "RoleBinding/held-elsewhere/held-far"}, nil, "", ""},
 		{"a user who may list those of the release's namespace", "held-local",
 			[]string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group"}, []string{"RoleBinding/held-elsewhere/held-far"},
-			"what the cluster already gives the plan's accounts: forbidden; seen were only those of namespace held", ""},
+			"what the cluster already gives the plan's accounts: forbidden; read only those in namespace held", ""},
 		{"a user who may list none", "held-none", nil, []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group"},
 			"what the cluster already gives the plan's accounts: forbidden", "what the cluster already gives the plan's accounts: forbidden"},
 	} {
@@ -143,13 +143,13 @@ func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 		})
 	}
 	p := planFrom(t, before.cluster("held-local"), "held", account+"\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: held-elsewhere}}")
-	if why := unknownOf(p, both); !strings.HasSuffix(why, "of namespace held, and not those of held-elsewhere") {
+	if why := unknownOf(p, both); !strings.HasSuffix(why, "in namespace held, but not in held-elsewhere") {
 		t.Errorf("a namespace whose bindings may not be listed: %s", why)
 	}
 }
 
-// waysBefore is the cluster of the ways: accounts of another namespace, of which one leads to
-// one of kube-system that may do everything, and one that does not exist.
+// waysBefore is the cluster of the ways: accounts of another namespace (one leads to an
+// account of kube-system that may do everything), and one that does not exist.
 const waysBefore = `
 {apiVersion: v1, kind: Namespace, metadata: {name: ways}}
 ---

@@ -22,7 +22,7 @@ func (c lookups) read(ctx context.Context, to *recorder) error {
 			if read.Kind == preview.ReadAPIVersion && served == nil {
 				var err error
 				if served, err = to.cluster.APIVersions(ctx); err != nil {
-					return fmt.Errorf("asking the cluster for what it serves: %w", err)
+					return fmt.Errorf("reading the APIs of the cluster: %w", err)
 				}
 			}
 			value, err := c.currentValue(ctx, to, read, served)

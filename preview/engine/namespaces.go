@@ -16,12 +16,12 @@ const maxForeign = 50
 // foreignNamespaces is the check for objects in other namespaces than the release's.
 type foreignNamespaces struct{ noCheck }
 
-// findings returns one finding for each namespace other than the release's that the
-// plan has objects in. Left out are bundles of registry+v1, whose install mode is
-// displayed and decides their namespaces, and sections with a namespace of their own.
+// findings returns one finding for each namespace other than the release's that the plan
+// has objects in. Left out are bundles of registry+v1, whose install mode is displayed
+// and decides their namespaces, and sections with their own namespace.
 func (foreignNamespaces) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
-	own := map[string]string{} // namespace, besides the release's, by package
+	own := map[string]string{} // namespace, in addition to the release's, by package
 	by := map[string]bool{}
 	for _, pkg := range p.Packages {
 		by[pkg.Name] = pkg.Format != "registry+v1"

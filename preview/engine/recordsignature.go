@@ -36,14 +36,12 @@ func keptOptions(p *preview.Plan) int {
 	return n
 }
 
-// ownRecord is the check for what the plan takes from an unverified record of its own
-// release.
+// ownRecord is the check for what the plan takes from its own unverified record release.
 type ownRecord struct{ noCheck }
 
-// findings returns one finding of what the record of the base revision decides: what a
-// failed apply restores, which objects are deleted, which options are kept, and which
-// findings were accepted. Content that a rollback takes from the record has its own
-// note.
+// findings returns one finding with the effects of the base revision's record: the
+// content that a failed apply restores, the deleted objects, the kept options, and the
+// accepted findings. Content that a rollback takes from the record has its own note.
 func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 	p := of.plan
 	rule, raised := RecordRule(p.Base.Signature)
@@ -78,7 +76,7 @@ func (ownRecord) findings(of *decidedPlan) []preview.Finding {
 		decides = append(decides, fmt.Sprintf("which objects were of the release and are deleted, as far as they carry its mark: %d", deleted))
 	}
 	if kept := keptOptions(p); kept > 0 {
-		decides = append(decides, fmt.Sprintf("with which options it was installed, of which the plan keeps %d", kept))
+		decides = append(decides, fmt.Sprintf("its installation options, %d of which the plan keeps", kept))
 		if unsigned {
 			severity = preview.Critical
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
-// The record keeps the options that were reviewed: a saved plan in which they are
-// others is refused, also where all of its digests were computed again.
+// The record keeps the options that were reviewed: a saved plan where they are others is
+// refused, also where all of its digests were computed again.
 func TestOptionsOfASavedPlanAreThoseOfItsContent(t *testing.T) {
 	content := versionOf(t, "1.0.0", configMap("a", "b"))
 	values := map[string]any{"size": int64(3)}
@@ -39,7 +39,7 @@ func TestOptionsOfASavedPlanAreThoseOfItsContent(t *testing.T) {
 	if err != nil || len(verified.OptionChanges) != 1 || verified.ReleaseOptions.Values[0].JSON != "3" {
 		t.Fatalf("%+v, %v", verified, err)
 	}
-	if _, _, err := engine.Verify(plan("4"), k8s.NewSchemas()); err == nil || !strings.Contains(err.Error(), "the values that its record would keep are not those of a package") {
+	if _, _, err := engine.Verify(plan("4"), k8s.NewSchemas()); err == nil || !strings.Contains(err.Error(), "the values for its record belong to no package of the plan") {
 		t.Errorf("with other values: %v", err)
 	}
 	for name, change := range map[string]func(*preview.Plan){

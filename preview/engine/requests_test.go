@@ -135,7 +135,7 @@ func applicationsOf(t testing.TB, release preview.Release, n int, version string
 			meta["labels"] = labels
 		}
 		labels["version"] = version
-		if o.Body["kind"] == "Deployment" { // the status of which would change meanwhile
+		if o.Body["kind"] == "Deployment" { // whose status would change meanwhile
 			template := preview.Map(o.Body, "spec", "template")
 			preview.Map(template, "spec")["restartPolicy"] = "Never"
 			o.Body["apiVersion"], o.Body["kind"] = "batch/v1", "CronJob"

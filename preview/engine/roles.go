@@ -141,13 +141,12 @@ func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any
 	return append(bindings, list...), nil
 }
 
-// maxLocal is the most namespaces of which RoleBindings are listed one by one.
+// maxLocal is the most namespaces whose RoleBindings are listed one by one.
 const maxLocal = 50
 
-// listLocalBindings returns the RoleBindings in the plan's namespaces, for users who
-// may not list those of the whole cluster. RoleBindings elsewhere may grant its
-// accounts rights too, so the plan records which namespaces were read and is
-// incomplete.
+// listLocalBindings returns the RoleBindings in the plan's namespaces, for users who may
+// not list them in the whole cluster. RoleBindings elsewhere may grant its accounts
+// rights too, so the plan records which namespaces were read and is incomplete.
 func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	var bindings []map[string]any
 	var seen, forbidden []string
@@ -168,9 +167,9 @@ func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[strin
 	}
 	why := "forbidden"
 	if len(seen) > 0 {
-		why += "; seen were only those of namespace " + strings.Join(seen, ", ")
+		why += "; read only those in namespace " + strings.Join(seen, ", ")
 		if len(forbidden) > 0 {
-			why += ", and not those of " + strings.Join(forbidden, ", ")
+			why += ", but not in " + strings.Join(forbidden, ", ")
 		}
 	}
 	to.unknown(access.AllOf("RoleBinding"), heldUnknown+why)
@@ -229,8 +228,8 @@ func (roles) staleReads(ctx context.Context, again *rereader) ([]string, error) 
 	return moved, nil
 }
 
-// readVersions holds, by GROUP/KIND of a read, the apiVersion in which to read it
-// again. Reads of other kinds are left to other checks.
+// readVersions holds, by GROUP/KIND of a read, the apiVersion for reading it again.
+// Reads of other kinds are left to other checks.
 var readVersions = map[string]string{
 	"/Namespace":                     "v1",
 	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
@@ -238,7 +237,7 @@ var readVersions = map[string]string{
 }
 
 // escalationGraph returns the accounts and grants of the cluster, from the recorded
-// reads, among which escalation paths are searched.
+// reads, to search escalation paths in.
 func escalationGraph(p *preview.Plan) access.GraphInput {
 	in := access.Input{
 		Objects: preview.PlannedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),

@@ -39,9 +39,9 @@ func isOptional(p *preview.Plan, o *preview.Object) bool {
 func lostWithoutKind(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
-		return "nothing collects its metrics"
+		return "no metrics are collected"
 	case "PrometheusRule":
-		return "it sends no alert"
+		return "no alerts"
 	case "VerticalPodAutoscaler":
 		return "its resources are not adjusted"
 	case "Route":
@@ -49,7 +49,7 @@ func lostWithoutKind(kind string) string { // a word for the reader, which decid
 	case "ConsolePlugin", "ConsoleLink", "ConsoleCLIDownload", "ConsoleQuickStart", "ConsoleYAMLSample":
 		return "it is only shown in the web console of OpenShift"
 	}
-	return "what its controller would do is not done"
+	return "its controller does not act on it"
 }
 
 // skippedObjects is the check for objects that are skipped because the cluster does not

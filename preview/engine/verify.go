@@ -73,9 +73,9 @@ func tamperedError(what string) error {
 	return &RefusedError{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
 }
 
-// CheckPlanned computes again what follows from the planned objects alone: their
-// digests, those of the packages, and the plan's digest. It ensures that apply sends
-// what was approved, wherever the plan came from. A difference is a [RefusedError].
+// CheckPlanned recomputes what follows from the planned objects alone: their digests,
+// the packages' digests, and the plan's digest. It ensures that apply sends what was
+// approved, wherever the plan came from. A difference is a [RefusedError].
 func CheckPlanned(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
@@ -191,7 +191,7 @@ func checkReleaseOptions(p *preview.Plan) error {
 			return nil
 		}
 	}
-	return errors.New("the values that its record would keep are not those of a package")
+	return errors.New("the values for its record belong to no package of the plan")
 }
 
 // checkForm returns an error for an object that [planned.Prepare] would not have made so. Its
@@ -244,7 +244,7 @@ func checkRecorded(p *preview.Plan, typer preview.TypeConverter) error {
 			return tamperedError("the recorded live object " + o.ID + " does not match its fingerprint")
 		}
 		if o.Digest == "" && o.LiveBody != nil && preview.RefOf(o.LiveBody) != o.Ref() {
-			return tamperedError("object " + o.ID + " is not of the version in which it was read")
+			return tamperedError("object " + o.ID + " differs in version from the object that was read")
 		}
 		if err := checkAdoption(p, seen, o, typer); err != nil {
 			return err
@@ -328,7 +328,7 @@ func viewDifference(stored, fresh *preview.Plan) string {
 	forget(&b)
 	if stored.Ruleset != preview.Ruleset {
 		a.Ruleset, a.Findings = b.Ruleset, b.Findings
-		a.Access, a.Cloud = b.Access, b.Cloud // their facts are in the digest; what differs is rule names
+		a.Access, a.Cloud = b.Access, b.Cloud // their facts are in the digest; only rule names differ
 		a.Verdict = b.Verdict
 	}
 	if stored.Policy != nil {

@@ -154,7 +154,7 @@ func registered(t *testing.T, repository, tag, dir string) []string {
 		text := sources(t, repository, tag, m[1])
 		for _, found := range pluginID.FindAllStringSubmatch(text, -1) {
 			name := found[1]
-			if _, constant, other := strings.Cut(name, "."); other { // of the package common beside it
+			if _, constant, other := strings.Cut(name, "."); other { // of the package common next to it
 				text, name = text+sources(t, repository, tag, path.Join(path.Dir(m[1]), "common")), constant
 			}
 			if !strings.HasPrefix(name, `"`) {

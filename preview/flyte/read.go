@@ -65,7 +65,7 @@ type reader struct {
 	e         engine
 	used, off []taskPlugin
 	found     record
-	configs   []map[string]any // of the engine's namespace, besides those of the plan
+	configs   []map[string]any // of the engine's namespace, in addition to those of the plan
 	local     []map[string]any // RoleBindings of the engine's namespace and the projects'
 	listed    bool             // whether local was read
 }
@@ -85,7 +85,7 @@ func (r *reader) read(ctx context.Context) error {
 	if len(r.used)+len(r.off) == 0 && !forgets && (!r.e.installed || sameTasks(r.e.before, r.e.after)) {
 		return nil
 	}
-	r.Report("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
+	r.Report("looking for the plugins of ConfigMap %s in the cluster", r.e.config.Name)
 	if err := r.readOperators(ctx); err != nil {
 		return err
 	}

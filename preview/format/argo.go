@@ -99,7 +99,7 @@ func (a *argo) noteWaves() {
 	}) {
 		all = append(all, fmt.Sprintf("wave %.20s: %s", wave, strings.Join(a.waves[wave], ", ")))
 	}
-	a.note(rules.ArgoCDHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
+	a.note(rules.ArgoCDHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, not of Argo CD's waves; "+strings.Join(all, "; "))
 }
 
 // hook reports whether an object is part of the plan (runs), and sets its hook phase if

@@ -70,7 +70,7 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 		{"one to be deleted", annotated("j", argoHook+"PostSync", "argocd.argoproj.io/hook-delete-policy=HookSucceeded"), "post 0",
 			[]string{ran("PostSync", "after", ""), "hook-kept package/p Argo CD would delete after their hooks have run, and here stay until the release is removed: " + job}},
 		{"a wave of what is no hook", annotated("j", argoWave+"2"), "plain",
-			[]string{"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 2: " + job}},
+			[]string{"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, not of Argo CD's waves; wave 2: " + job}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out := &Output{Objects: []RenderedObject{test.object}}
@@ -125,7 +125,7 @@ func TestWhatArgoCDWouldReadOfOtherContentIsNamed(t *testing.T) {
 	NoteArgoHooks(out, "p", "app")
 	want := []string{
 		"argo-cd-hook-ignored batch/Job/app/a Argo CD would run it as a hook (PreSync), and nothing here reads that: it is applied with the other objects",
-		"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave -1: batch/Job/app/c; wave 10: batch/Job/app/b, batch/Job/app/d",
+		"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, not of Argo CD's waves; wave -1: batch/Job/app/c; wave 10: batch/Job/app/b, batch/Job/app/d",
 	}
 	if got := notesOf(out); !slices.Equal(got, want) || len(out.Objects) != 5 {
 		t.Errorf("got %q", got)

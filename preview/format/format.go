@@ -104,7 +104,7 @@ type Input struct {
 	Info    Info // as Detect gave it, names filled in
 	Release preview.Release
 	Params  Params
-	// Elsewhere is the namespace in which the user works; empty where it is not known.
+	// Elsewhere is the namespace where the user works; empty where it is not known.
 	Elsewhere string
 	// Upgrade is set when the release is installed already.
 	Upgrade bool
@@ -145,7 +145,7 @@ type Params struct {
 	Values          map[string]any
 	Certs           string
 	KubeVersion     string   // to render for; empty means the cluster's
-	APIVersions     []string // to assume served, besides the cluster's
+	APIVersions     []string // to assume served, in addition to the cluster's
 	// Variables are put into the objects of a kustomization as Flux does (postBuild).
 	Variables map[string]string
 }

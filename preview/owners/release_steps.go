@@ -22,7 +22,7 @@ func ReleaseSteps(o *preview.Object, owner preview.Ref, flags ...string) string 
 		note = " (an operator-controller that writes its owner references back while it deletes has to be updated first)"
 	case "kustomize.toolkit.fluxcd.io/Kustomization", "helm.toolkit.fluxcd.io/HelmRelease":
 		steps = []string{patch(`{"spec":{"suspend":true}}`), remove}
-		note = " (Flux leaves the objects of what is suspended; take it out of its Git repository first, or it comes back)"
+		note = " (Flux keeps the objects of a suspended resource; remove it from its Git repository first, or it comes back)"
 	case "argoproj.io/Application":
 		steps = []string{patch(`{"metadata":{"finalizers":null}}`), remove}
 		note = " (what makes the Application, such as an ApplicationSet, comes first, or it comes back)"

@@ -44,7 +44,7 @@ func readChart(v, options fields.Field) *Chart {
 func checkFile(v fields.Field, name string) {
 	switch {
 	case strings.Contains(name, "://"):
-		v.Fail("%q is an address, whose content nothing pins; keep the file beside this one", shorten(name))
+		v.Fail("%q is an address without a pin; keep the file next to this one", shorten(name))
 	case !within(name):
 		v.Fail("%q does not lie below the directory of the file", shorten(name))
 	}

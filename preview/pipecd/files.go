@@ -46,7 +46,7 @@ func (in *Input) Files(dir fs.FS, config string) (map[string]string, error) {
 	}
 	switch {
 	case len(names) == 0:
-		return nil, errors.New("its directory has no manifests beside it")
+		return nil, errors.New("its directory contains no manifests")
 	case len(names) > maxManifests:
 		return nil, fmt.Errorf("it has %d manifests; at most %d are read", len(names), maxManifests)
 	}

@@ -36,7 +36,7 @@ type Application struct {
 	// Input is the content as PipeCD's Kubernetes plugin reads it; nil where Own is
 	// the content.
 	Input *Input
-	// Own is the section of this program's plugin, where it is a request of its own.
+	// Own is the section of this program's plugin, where it is its own request.
 	Own fields.Field
 	// Stages are the names of stages that are not run, in their order.
 	Stages []string
@@ -131,7 +131,7 @@ func (a *Application) section(spec fields.Field, kind string) (section fields.Fi
 	return spec, false
 }
 
-// options reads what the Kubernetes plugin has beside the input.
+// options reads what the Kubernetes plugin has next to the input.
 func options(section fields.Field) {
 	section.At("service").Know()
 	section.At("workloads").Know()
@@ -157,7 +157,7 @@ func (a *Application) input(v fields.Field) {
 	}
 	in := &Input{Dir: v.At("kustomizeDir").Text()}
 	if in.Dir != "" && !within(in.Dir) {
-		v.At("kustomizeDir").Fail("it is not a directory below that of the file")
+		v.At("kustomizeDir").Fail("it must be below the directory of the file")
 	}
 	manifests := v.At("manifests")
 	for _, name := range manifests.Texts() {

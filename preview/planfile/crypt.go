@@ -138,7 +138,7 @@ func (k Keys) read() ([]age.Identity, error) {
 	}
 	found, err := age.ParseIdentities(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("reading the age key: %s holds no secret key of age, AGE-SECRET-KEY-1..., or something else besides", k.File)
+		return nil, fmt.Errorf("reading the age key: %s must hold one age secret key, AGE-SECRET-KEY-1..., and nothing else", k.File)
 	}
 	return found, nil
 }

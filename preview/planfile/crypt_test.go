@@ -72,7 +72,7 @@ func TestEveryRecipientOpensAnEncryptedPlanAndNobodyElse(t *testing.T) {
 		"no key at all":           {"", "--plan-identity FILE"},
 		"a key that is not there": {filepath.Join(t.TempDir(), "none"), "no such file"},
 		"something that is no key": {
-			write(t, "hunter2\n"), "holds no secret key of age"},
+			write(t, "hunter2\n"), "must hold one age secret key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(data, Keys{File: c.key})

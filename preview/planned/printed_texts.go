@@ -35,7 +35,7 @@ func textDangers(pkg string, texts []format.Text) []preview.Note {
 		}
 	}
 	if reader.Exhausted() {
-		out = append(out, rules.ContentUnread.Note("package/"+pkg, "its notes are longer than what is searched for code"))
+		out = append(out, rules.ContentUnread.Note("package/"+pkg, "its notes are too long to be searched for code"))
 	}
 	return out
 }

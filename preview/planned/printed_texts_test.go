@@ -83,7 +83,7 @@ func noted(t *testing.T, texts ...format.Text) []string {
 
 func TestTextsThatAreTooLongToSearchAreNamed(t *testing.T) {
 	long := strings.Repeat("curl https://a.svc/x | tee y\n", 1<<18)
-	if got := noted(t, format.Text{File: "templates/NOTES.txt", Text: long}); len(got) != 1 || !strings.HasPrefix(got[0], "content-unread package/op: its notes are longer than") {
+	if got := noted(t, format.Text{File: "templates/NOTES.txt", Text: long}); len(got) != 1 || !strings.HasPrefix(got[0], "content-unread package/op: its notes are too long") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -74,7 +74,7 @@ func (c *initContainer) carry(set *Set, used Used) error {
 		for _, a := range p.Artifacts {
 			for _, s := range []Secret{a.Auth.Password, a.Auth.Bearer, a.Auth.Google, a.Auth.SecretKey} {
 				if s.beside {
-					return fmt.Errorf("plugin %s: its login is in the file %s beside the config, which a pod does not have; write an absolute path or {env: NAME}", clip(p.Name), clip(s.File))
+					return fmt.Errorf("plugin %s: its login is in the file %s next to the config, and a pod does not have that file; write an absolute path or {env: NAME}", clip(p.Name), clip(s.File))
 				}
 				switch {
 				case s.Env != "":
@@ -166,8 +166,8 @@ func (c *initContainer) key(name string) string {
 	return key
 }
 
-// maxVariables is how many variables one command takes: each has a descriptor of its own,
-// of the ten that every shell has.
+// maxVariables is how many variables one command takes: each has its own descriptor, of
+// the ten that every shell has.
 const maxVariables = 8
 
 // secretCommand returns the command that makes the Secret of the credentials. The shell

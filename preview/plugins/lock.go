@@ -143,7 +143,7 @@ func (l *Lock) check(platform, plugin, reference, digest string) error {
 // CheckName returns an error unless the lock is that of the set, by its name.
 func (l *Lock) CheckName(set *Set) error {
 	if l.Name != set.Name {
-		return errors.New("it is that of set " + clip(l.Name) + ", not of " + clip(set.Name))
+		return errors.New("it belongs to set " + clip(l.Name) + ", not to " + clip(set.Name))
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func query(pairs ...string) string {
 // on every machine. In a config that was fetched, a local path is an error.
 func (p *parser) local(a Artifact, field field, where string) Artifact {
 	if p.o.Fetched {
-		field.Fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
+		field.Fail("a fetched config names the local file %s; use an address", clip(where))
 		return a
 	}
 	a.Local, a.Reference = true, ref.Reference{Kind: ref.KindArchive, Text: where, Path: where}
@@ -181,7 +181,7 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	}
 	if before, sum, ok := strings.Cut(text, "#sha256="); ok && remote {
 		if sum = "sha256:" + sum; a.SHA256 != "" && a.SHA256 != sum {
-			where.Fail("its sha256 and that of its address differ")
+			where.Fail("its sha256 differs from the digest in its address")
 			return a
 		}
 		text, a.SHA256 = before, sum

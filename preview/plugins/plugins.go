@@ -58,7 +58,7 @@ type Plugin struct {
 	// Command is the name that Artifact.Bin is installed as; empty for none.
 	Command string
 
-	receipt []byte // for krew, a file of its own; nil for other hosts
+	receipt []byte // for krew, its own file; nil for other hosts
 }
 
 // Artifact is what a plugin is fetched from, for all platforms or those that it

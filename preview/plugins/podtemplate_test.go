@@ -161,12 +161,12 @@ func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, yaml(boot))
 		}
 	}
-	if _, err = PodTemplate(with("{file: token}"), liveHost(), Used{}); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token beside the config, which a pod does not have") {
+	if _, err = PodTemplate(with("{file: token}"), liveHost(), Used{}); err == nil || !strings.Contains(err.Error(), "its login is in the file /home/me/token next to the config, and a pod does not have that file") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Each credential has a key of its own, and the command that makes them is one for a shell.
+// Each credential has its own key, and the command that makes them is one for a shell.
 func TestCredentialsOfOneNameHaveKeysOfTheirOwn(t *testing.T) {
 	of := func(logins ...string) (*Boot, error) {
 		t.Helper()
@@ -208,7 +208,7 @@ func TestCredentialsOfOneNameHaveKeysOfTheirOwn(t *testing.T) {
 // The command for a Secret is run as it is printed: values of any text come into it, and
 // none of them is an argument of a program, as the list of processes shows.
 func TestTheCommandOfCredentialsMakesTheirSecret(t *testing.T) {
-	kubectl, err := filepath.Abs("../../bin/kubectl") // which the sandbox has beside it
+	kubectl, err := filepath.Abs("../../bin/kubectl") // which the sandbox has next to it
 	if _, missing := os.Stat(kubectl); err != nil || missing != nil {
 		t.Skip("skipped: the control plane is not built")
 	}

@@ -22,8 +22,8 @@ func (r *reviewer) note(rule rules.Rule, object, text string) {
 	r.notes = append(r.notes, rule.Note(object, text))
 }
 
-// review returns a description of each file, the images in which plugins run, and notes
-// for the person who reviews the plan.
+// review returns a description of each file, the images where plugins run, and notes for
+// the person who reviews the plan.
 func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
 	r := &reviewer{set: set, platform: platform, named: map[string]string{}}
 	texts := make([]string, len(files))
@@ -125,7 +125,7 @@ func (r *reviewer) optimusNames(files []File) {
 		case !strings.HasPrefix(f.Path, binaryPrefix) || !strings.HasSuffix(f.Path, suffix) || name == "":
 			r.note(rules.PluginName, "file/"+f.Path, "Optimus finds "+yamlPrefix+"NAME"+yamlSuffix+" and "+binaryPrefix+"NAME"+suffix+", and not this")
 		case !described[name]:
-			r.note(rules.PluginName, "file/"+f.Path, "Optimus wants "+yamlPrefix+clip(name)+yamlSuffix+" beside a program, and refuses one without")
+			r.note(rules.PluginName, "file/"+f.Path, "Optimus wants "+yamlPrefix+clip(name)+yamlSuffix+" next to a program, and refuses a program without it")
 		}
 	}
 }

@@ -108,8 +108,8 @@ func TestASetIsComparedWithAnother(t *testing.T) {
 // variables to anybody, but those it is allowed.
 func TestAFetchedConfigCannotTakeFromThisMachine(t *testing.T) {
 	for _, test := range []struct{ name, plugin, want string }{
-		{"a file", `{output: a, reference: ./passwd}`, "names the file ./passwd of its own machine"},
-		{"a file by its whole path", `{output: a, reference: /etc/passwd}`, "names the file /etc/passwd of its own machine"},
+		{"a file", `{output: a, reference: ./passwd}`, "names the local file ./passwd"},
+		{"a file by its whole path", `{output: a, reference: /etc/passwd}`, "names the local file /etc/passwd"},
 		{"a secret from a file", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {file: /etc/passwd}}}`, "may not send a file of this machine, /etc/passwd"},
 		{"a variable", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {env: AWS_SECRET_ACCESS_KEY}}}`, "may not send the environment variable AWS_SECRET_ACCESS_KEY"},
 		{"a variable that it may", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {env: TOKEN}}}`, ""},
@@ -126,14 +126,14 @@ func TestAFetchedConfigCannotTakeFromThisMachine(t *testing.T) {
 		"go-getter":           "plugin: {artifacts: [/etc/passwd]}",
 		"piped":               "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec: {plugins: [{name: a, url: \"file:///etc/passwd\"}]}",
 	} {
-		if _, err := Parse([]byte(config), Options{Fetched: true}); err == nil || !strings.Contains(err.Error(), "of its own machine") {
+		if _, err := Parse([]byte(config), Options{Fetched: true}); err == nil || !strings.Contains(err.Error(), "names the local file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// Whoever checks signatures is asked before an artifact is read, with the
-// detached one that the config names; a set is signed when all of it is.
+// Anyone who checks signatures is asked before an artifact is read, with the detached
+// one that the config names; a set is signed when all of it is.
 func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "neo"), "neo\n")

@@ -51,7 +51,7 @@ func (l Limit) RoundTrips() int {
 	const discovery, reading = 1, 1
 	n := connectionTrips + discovery + reading
 	if l.Mode == preview.ReadGet {
-		return n // schemas are read beside the objects
+		return n // schemas are read next to the objects
 	}
 	return n + (l.Objects+l.InFlight-1)/l.InFlight
 }

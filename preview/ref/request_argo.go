@@ -15,8 +15,8 @@ func ignoredInApplication() []ignoredField {
 		{"spec.project", "what Argo CD permits"}, {"spec.info", "text for people"}, {"spec.revisionHistoryLimit", "how many revisions Argo CD keeps"},
 		{"spec.ignoreDifferences", "what Argo CD takes for no change"}, {"operation", "what Argo CD is doing at the moment"},
 		{"spec.syncPolicy.automated", "when Argo CD writes"}, {"spec.syncPolicy.retry", "what happens after a failure"}, {"spec.syncPolicy.syncOptions", "how Argo CD writes"},
-		{"spec.destination.server", "the cluster is that of the kubeconfig, and the review names it"},
-		{"spec.destination.name", "the cluster is that of the kubeconfig, and the review names it"},
+		{"spec.destination.server", "the cluster comes from the kubeconfig; the review names it"},
+		{"spec.destination.name", "the cluster comes from the kubeconfig; the review names it"},
 	}
 }
 
@@ -80,7 +80,7 @@ func (r *reader) argoSection(items []field, i int) {
 	}
 	below.argoReferred(items)
 	if slices.ContainsFunc(r.Sections, func(other Section) bool { return other.Name == s.Name }) {
-		items[i].At("name").Fail("there are two sources %s; each has a name of its own", s.Name)
+		items[i].At("name").Fail("two sources are named %s; names must be unique", s.Name)
 	}
 	r.Sections = append(r.Sections, s)
 }

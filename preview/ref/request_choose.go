@@ -62,7 +62,7 @@ func requestKinds() []requestKind {
 
 // Says returns the field of the request, or of an object that belongs to it, which says
 // what a flag of the command line says; empty if it has none, and the flag can stand
-// beside the file.
+// next to the file.
 func (r *Request) Says(flag string) string {
 	switch {
 	case r.says[flag] != "":
@@ -76,7 +76,7 @@ func (r *Request) Says(flag string) string {
 	case flag == "path" && r.Path != "":
 		return "the path of its source"
 	case (flag == "install-mode" || flag == "watch-namespace") && r.InstallMode != "":
-		return "spec.targetNamespaces of the OperatorGroup beside it"
+		return "spec.targetNamespaces of its OperatorGroup"
 	}
 	return ""
 }

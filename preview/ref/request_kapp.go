@@ -274,7 +274,7 @@ func (r *reader) appTemplate(v field, bundle bool) func(map[string]string) map[s
 	case locks && !bundle:
 		v.Fail("kbld has the lock of a bundle, and none is fetched")
 	case r.Format == "helm" && len(paths) > 0:
-		v.Fail("files beside the chart are not read")
+		v.Fail("files outside the chart are not read")
 	case r.Format == "helm" && locks:
 		r.Format = "carvel"
 	case r.Format == "helm":
@@ -341,7 +341,7 @@ func (r *reader) appHelm(v field) {
 		case file == "-":
 			item.Fail("nothing is made before the chart")
 		case file != "" && r.Values != nil:
-			item.Fail("values of files are read before those of ConfigMaps and Secrets; put it first")
+			item.Fail("values from files are read before values from ConfigMaps and Secrets; put it first")
 		case file != "":
 			r.ValuesFiles = append(r.ValuesFiles, path.Clean(file))
 		case !from.Set():

@@ -111,7 +111,7 @@ func TestWhatAnAppRunsBesidesIsAnError(t *testing.T) {
 		fetch + "  template: [{ytt: {inline: {paths: {a: b}}}}]\n":                                                                      "spec.template[0].ytt.inline is not supported",
 		fetch + "  template: [{ytt: {valuesFrom: [{path: a}]}}]\n":                                                                      "spec.template[0].ytt.valuesFrom is not supported",
 		fetch + "  template: [{ytt: {}}, {ytt: {paths: [config]}}]\n":                                                                   `spec.template[1].ytt.paths: it has no "-"`,
-		fetch + "  template: [{helmTemplate: {}}, {ytt: {paths: ['-', overlays]}}]\n":                                                   "spec.template: files beside the chart are not read",
+		fetch + "  template: [{helmTemplate: {}}, {ytt: {paths: ['-', overlays]}}]\n":                                                   "spec.template: files outside the chart are not read",
 		fetch + "  template: [{helmTemplate: {namespace: far}}]\n":                                                                      "only one namespace for both is read",
 		fetch + "  template: [{helmTemplate: {valuesFrom: [{downwardAPI: {items: []}}]}}]\n":                                            "valuesFrom[0]: it is not read",
 		fetch + "  template: [{ytt: {}}]\n  cluster: {kubeconfigSecretRef: {name: k}}\n":                                                "spec.cluster is not supported",

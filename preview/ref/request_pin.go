@@ -107,7 +107,7 @@ func (r *reader) pinEach(how func(p Pinned, i int) edit) {
 // Nothing else in the file changes.
 func (r *Request) Pin(p Pinned) ([]byte, error) {
 	if r.listed {
-		return nil, fmt.Errorf("writing %s back: it is an item of a List; give it a document of its own", r.Object)
+		return nil, fmt.Errorf("writing %s back: it is an item of a List; move it to a separate document", r.Object)
 	}
 	var edits []edit
 	if !r.noAnnotations {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// rukpakNamespace is the namespace in which rukpak looks for Secrets and ConfigMaps, if
-// it is installed as documented: BundleDeployments have no namespace themselves.
+// rukpakNamespace is the namespace where rukpak looks for Secrets and ConfigMaps, if it
+// is installed as documented: BundleDeployments have no namespace themselves.
 const rukpakNamespace = "rukpak-system"
 
 // bundleDeployment reads the three forms of rukpak's BundleDeployment: v1alpha1,
@@ -111,7 +111,7 @@ func (r *reader) rukpakSource(v field, selector string, path ...any) {
 }
 
 // rukpakDestination reads the directory that the content of a source goes to, which the
-// proposal writes beside the source or in it.
+// proposal writes next to the source or in it.
 func rukpakDestination(v field, kind string) string {
 	beside, within := v.At("destination"), v.At(kind+".destination")
 	if beside.Set() && within.Set() {
@@ -153,7 +153,7 @@ func (r *reader) rukpakImage(v field, path []any) {
 func (r *reader) rukpakGit(v field, path []any) {
 	git := v.At("git")
 	address, revision, directory := git.At("repository"), git.At("ref"), git.At("directory")
-	if uri := v.At("uri"); uri.Set() { // the uniform variant, with ref and directory beside it
+	if uri := v.At("uri"); uri.Set() { // the uniform variant, with ref and directory next to it
 		address = uri
 		if !git.Set() {
 			revision, directory, path = v.At("ref"), v.At("directory"), path[:len(path)-1]

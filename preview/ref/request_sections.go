@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Section is one package of a request for several, with a name and content of its own.
+// Section is one package of a request for several, with its own name and content.
 // Namespace is that of objects without one; empty is the release's.
 type Section struct {
 	Name, Namespace string
@@ -45,7 +45,7 @@ func (r *reader) sections(spec, list field) {
 		case s.Name != "" && !isLabel(s.Name):
 			item.At("name").Fail("%q: want at most 63 of a-z, 0-9 and \"-\"", clip(s.Name))
 		case s.Name != "" && seen[s.Name]:
-			item.At("name").Fail("there are two sections %s; each has a name of its own", s.Name)
+			item.At("name").Fail("two sections are named %s; names must be unique", s.Name)
 		case s.Namespace != "" && !isLabel(s.Namespace):
 			item.At("namespace").Fail("%q is not a namespace", clip(s.Namespace))
 		}

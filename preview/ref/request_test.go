@@ -238,7 +238,7 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"sections that are no list", own + "  sections: {a: b}\n", "spec.sections: it is a map where a list is due"},
 		{"a section that is text", own + "  sections: [a]\n", "spec.sections[0].name: it is missing"},
 		{"a section without a name", own + "  sections: [{reference: ./a}]\n", "spec.sections[0].name: it is missing"},
-		{"two sections of one name", own + "  sections: [{name: a, reference: ./a}, {name: a, reference: ./b}]\n", "spec.sections[1].name: there are two sections a; each has a name of its own"},
+		{"two sections of one name", own + "  sections: [{name: a, reference: ./a}, {name: a, reference: ./b}]\n", "spec.sections[1].name: two sections are named a; names must be unique"},
 		{"a section of another name than a package can have", own + "  sections: [{name: ../a, reference: ./a}]\n", `spec.sections[0].name: "../a": want at most 63 of a-z`},
 		{"a section in no namespace", own + "  sections: [{name: a, namespace: A, reference: ./a}]\n", `spec.sections[0].namespace: "A" is not a namespace`},
 		{"a section without content", own + "  sections: [{name: a, values: {b: c}}]\n", "Request a/a: section a: it asks for a package or for sources; give one of the two"},

@@ -62,7 +62,7 @@ func misfit(c Case) (string, []string) {
 }
 
 // invalid returns what settles that the API server refuses an object's values: a Service
-// whose port another client gave another number or protocol keeps that one beside the
+// whose port another client gave another number or protocol keeps that one next to the
 // planned port of the same name, because ports are merged by number and protocol
 // (kubernetes/kubernetes#118725).
 func invalid(c Case) (string, []string) {
@@ -78,7 +78,7 @@ func invalid(c Case) (string, []string) {
 		want := portKey(planned[at])
 		patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/ports/%d/port","value":%d},{"op":"add","path":"/spec/ports/%d/protocol","value":%q}]`, i, want.number, i, want.protocol)
 		ref := c.Object.Ref()
-		return "its port was changed by another client, and is kept beside the planned one of the same name; set it back, then preview again: " +
+		return "another client changed its port, and both ports would have the same name; set it back, then preview again: " +
 			c.kubectl(commandline.Join("kubectl", "patch", "service", ref.Name, "-n", ref.Namespace, "--type", "json", "-p", patch)), nil
 	}
 	return misfit(c)

@@ -97,7 +97,7 @@ func TestUndeclaredCloudAccessIsOneFinding(t *testing.T) {
 	if f == nil || f.Evidence != "aws: variable ROLEARN of Deployment/app/op; gcp: annotation x" || f.Severity != preview.Warning {
 		t.Errorf("finding %+v", f)
 	}
-	p = declared(preview.CloudDeclaration{Provider: cloud.AWS, Origin: "CredentialsRequest/occo/op: a part of what it asks for " + cloud.Unread})
+	p = declared(preview.CloudDeclaration{Provider: cloud.AWS, Origin: "CredentialsRequest/occo/op: part of its request " + cloud.Unread})
 	p.Cloud.Permissions = []preview.CloudPermission{{Provider: cloud.AWS, Origin: "x", Effect: "Allow", Actions: []string{"ec2:DescribeVpcs"}, Change: preview.GrantNew}}
 	if find(evaluate(t, Input{Plan: p}), "cloud-access-undeclared") == nil {
 		t.Error("a request that cannot be read is not told")

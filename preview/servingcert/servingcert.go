@@ -1,5 +1,5 @@
 // Package servingcert makes serving certificates for the webhooks of a package, for
-// clusters in which nothing else issues them.
+// clusters where nothing else issues them.
 //
 // A [Set] is a certificate authority (CA) for one Service, and a certificate that it
 // issued. The CA is limited to the DNS names of that Service. It lives longer than its
@@ -150,7 +150,7 @@ func (s *Set) check(hosts []string, now time.Time) (ca, leaf *x509.Certificate, 
 		}
 		public, ok := pair.of.PublicKey.(*ecdsa.PublicKey)
 		if !ok || !public.Equal(key.Public()) {
-			return nil, nil, errors.New("a key is not that of its certificate")
+			return nil, nil, errors.New("a key does not belong to its certificate")
 		}
 	}
 	roots := x509.NewCertPool()

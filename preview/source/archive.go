@@ -128,7 +128,7 @@ func unpackBlob(c diskcache.Cache, l filetree.Limits, digest string) (*filetree.
 	}
 	t, err := l.UnpackArchive(b, info.Size())
 	if bad := b.Verify(); bad != nil {
-		return nil, bad // then whatever was wrong with the archive is beside the point
+		return nil, bad // then whatever was wrong with the archive is next to the point
 	}
 	return t, err
 }

@@ -44,7 +44,7 @@ func (m *manifest) fileLayers(r ref.Reference) ([]v1.Descriptor, error) {
 		}
 		found := m.layersOf(form.layer)
 		if len(found) != 1 {
-			return nil, m.oneOf(r, fmt.Errorf("the manifest is that of %s, and has %d archives of one", form.what, len(found)))
+			return nil, m.oneOf(r, fmt.Errorf("the manifest is %s, which must have one archive, but it has %d", form.what, len(found)))
 		}
 		return found, nil
 	}

@@ -41,13 +41,13 @@ func TestArtifactsOfPeersAreReadAsTheirToolsDo(t *testing.T) {
 			fails: `has no layer of the media type "application/x"; it has ` + fluxContent + ": kubectl operator preview 'oci://" + registry.Host + "/a:v1?layer=" + fluxContent + "'"},
 		{name: "a layer that is no archive", query: "?layer=application/spdx+json", config: empty(fluxConfig), layers: []sourcetest.Layer{sbom}, fails: "the archive ends too early"},
 		{name: "an artifact of Flux without its archive", config: empty(fluxConfig), layers: []sourcetest.Layer{sbom},
-			fails: "the manifest is that of an artifact of Flux, and has 0 archives of one; it has application/spdx+json: kubectl operator preview 'oci://" + registry.Host + "/a:v1?layer=application/spdx+json'"},
+			fails: "the manifest is an artifact of Flux, which must have one archive, but it has 0; it has application/spdx+json: kubectl operator preview 'oci://" + registry.Host + "/a:v1?layer=application/spdx+json'"},
 		{name: "a chart of two archives", config: empty(chartConfig), layers: []sourcetest.Layer{content(chartLayer, "a.yaml"), content(chartLayer, "b.yaml")},
-			fails: "has 2 archives of one; it has " + chartLayer + ": kubectl operator preview 'oci://" + registry.Host + "/a:v1?layer=" + chartLayer + "'"},
+			fails: "must have one archive, but it has 2; it has " + chartLayer + ": kubectl operator preview 'oci://" + registry.Host + "/a:v1?layer=" + chartLayer + "'"},
 		{name: "a chart of two archives, by the command of its refusal", query: "?layer=" + chartLayer, config: empty(chartConfig),
 			layers: []sourcetest.Layer{content(chartLayer, "a.yaml"), content(chartLayer, "b.yaml")}, wants: "a.yaml"},
 		{name: "an artifact without a layer that can be named", config: empty(fluxConfig), layers: []sourcetest.Layer{{MediaType: "x y", Data: []byte("x")}},
-			fails: "has 0 archives of one, nor one of a name; once its publisher has pushed it again: kubectl operator preview oci://" + registry.Host + "/a:v1"},
+			fails: "must have one archive, but it has 0, nor one of a name; once its publisher has pushed it again: kubectl operator preview oci://" + registry.Host + "/a:v1"},
 		{name: "an archive that climbs", config: empty(fluxConfig), layers: []sourcetest.Layer{content(fluxContent, "../a.yaml")}, fails: `a path with ".."`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

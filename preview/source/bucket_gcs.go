@@ -116,7 +116,7 @@ func authorizeGCS(ctx context.Context, client *http.Client, request *http.Reques
 func authorizeServiceAccount(ctx context.Context, request *http.Request, key []byte) error {
 	settings, err := google.JWTConfigFromJSON(key, gcsScope)
 	if err != nil {
-		return errors.New("the key is not that of a service account")
+		return errors.New("the key is not a service account key")
 	}
 	if u, err := url.Parse(settings.TokenURL); err != nil || !isGoogle(u) {
 		return errors.New("the key of the service account names a token server that is not Google's")

@@ -108,7 +108,7 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 		return err
 	}
 	if bad := b.Verify(); bad != nil {
-		return bad // then whatever was wrong with the archive is beside the point
+		return bad // then whatever was wrong with the archive is next to the point
 	}
 	return err
 }

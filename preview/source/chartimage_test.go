@@ -32,7 +32,7 @@ func TestAChartOfTwoArchivesIsRefused(t *testing.T) {
 	registry := sourcetest.Plain(t)
 	registry.Chart(t, "charts/demo", "1.0.0", chartArchive(t, "1.0.0"), chartArchive(t, "2.0.0"))
 	_, _, err := get(t.Context(), registry.Options(t), registry.Host+"/charts/demo:1.0.0")
-	if err == nil || !strings.Contains(err.Error(), "the manifest is that of a chart, and has 2 archives of one; it has application/vnd.cncf.helm.chart.content.v1.tar+gzip, application/vnd.cncf.helm.chart.provenance.v1.prov: kubectl operator preview 'oci://"+registry.Host+"/charts/demo:1.0.0?layer=") {
+	if err == nil || !strings.Contains(err.Error(), "the manifest is a chart, which must have one archive, but it has 2; it has application/vnd.cncf.helm.chart.content.v1.tar+gzip, application/vnd.cncf.helm.chart.provenance.v1.prov: kubectl operator preview 'oci://"+registry.Host+"/charts/demo:1.0.0?layer=") {
 		t.Errorf("got %v", err)
 	}
 }

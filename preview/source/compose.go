@@ -58,7 +58,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 				return err
 			}
 			if other := from[t.InTheWay(to)]; other != "" && !p.Over {
-				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", bounded.Quote(to), other)
+				return fmt.Errorf("%s exists already, from %s; give each source a different destination", bounded.Quote(to), other)
 			}
 			t.Put(to, data, 0)
 			from[t.Find(to)] = p.Name

@@ -148,7 +148,7 @@ func (s *configMapSource) content(p Pin, keys *filetree.Tree) (*Content, error) 
 			continue
 		}
 		if len(names) > 1 {
-			return nil, fmt.Errorf("key %s is an archive, but there are other keys beside it; leave one or the other", bounded.Quote(name))
+			return nil, fmt.Errorf("key %s is an archive, but there are other keys; remove the archive or the other keys", bounded.Quote(name))
 		}
 		data := keys.Root.Children[name].Data
 		t, err := s.limits.UnpackArchive(bytes.NewReader(data), int64(len(data)))

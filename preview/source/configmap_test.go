@@ -62,7 +62,7 @@ func TestAnArchiveInAConfigMapStandsAlone(t *testing.T) {
 	keys := filetree.New()
 	keys.Put("x.tgz", []byte("x"), 0)
 	keys.Put("y.yaml", []byte("y"), 0)
-	if _, err := s.content(Pin{}, keys); err == nil || !strings.Contains(err.Error(), "other keys beside it") {
+	if _, err := s.content(Pin{}, keys); err == nil || !strings.Contains(err.Error(), "there are other keys") {
 		t.Errorf("got %v", err)
 	}
 }

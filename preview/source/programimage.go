@@ -24,7 +24,7 @@ import (
 type ProgramImage struct {
 	Platform string   // OS/ARCH
 	Program  string   // path of the executable
-	Others   []string // paths of executables that lie beside it, under their own names
+	Others   []string // paths of executables that lie next to it, under their own names
 }
 
 // ImageLayout is what [WriteImageLayout] writes, and where.

@@ -114,7 +114,7 @@ func (s imageReader) parseLayer(digest string, size int64, u *filetree.Unpacker)
 	defer func() { _ = b.Close() }()
 	entries, err := u.ReadLayer(b, size)
 	if bad := b.Verify(); bad != nil {
-		return nil, bad // then whatever was wrong with the archive is beside the point
+		return nil, bad // then whatever was wrong with the archive is next to the point
 	}
 	return entries, err
 }

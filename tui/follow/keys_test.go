@@ -191,8 +191,8 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	}
 }
 
-// What was approved and not applied can be reviewed again: by whoever did not
-// stop it, and only where nothing at all was applied.
+// What was approved and not applied can be reviewed again: by anyone who did not stop
+// it, and only where nothing at all was applied.
 func TestNothingAppliedIsReviewedAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -272,7 +272,7 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 	}
 	m.opts.ReadLogs, m.opts.ReadEvents = nil, nil
 	happen(m, c, rolloutOf(p)...)
-	tuitest.Drive(m, c, "e") // nobody can read, and nothing breaks
+	tuitest.Drive(m, c, "e") // no one can read, and nothing breaks
 	if text := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(text, "events may not be read here") {
 		t.Errorf("it does not say so:\n%s", text)
 	}

@@ -196,7 +196,7 @@ func (m *screen) ways() []row {
 	return []row{
 		install,
 		review,
-		way("sandbox", "Try it without risk", "a control plane of its own on this machine", "sandbox", "up"),
+		way("sandbox", "Try it without risk", "a separate control plane on this machine", "sandbox", "up"),
 	}
 }
 

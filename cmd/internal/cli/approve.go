@@ -69,7 +69,7 @@ The passphrase of a key of cosign is taken from ` + passphraseVariable + `, else
 func (c *approver) run(ctx context.Context, place string) error {
 	switch {
 	case c.key == "":
-		return usagef("--key FILE says with which key to sign")
+		return usagef("--key FILE names the signing key; add it")
 	case c.expires < 0 || c.expires > 0 && c.expires < time.Second:
 		return usagef("--expires %s: want a second or more, such as 24h", c.expires)
 	case !c.yes && !c.app.streams.CanPrompt():

@@ -261,7 +261,7 @@ func (a *app) newCatalogListCommand() *cobra.Command {
 	var offline bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the catalogs that are configured, and those of the cluster",
+		Short: "List the configured catalogs and the catalogs of the cluster",
 		Long: `List the configured catalogs, and the ClusterCatalogs and CatalogSources of the
 cluster, which are looked in when none is configured or named. The NAME of each
 is what --catalog takes.`,

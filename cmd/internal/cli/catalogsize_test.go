@@ -94,7 +94,7 @@ func catalogImage(t testing.TB, dir string) string {
 
 // The limits of the generated catalog, of 70,000 bundles: see [BenchmarkCatalog].
 const (
-	catalogTime   = 100 * time.Millisecond // in which a process must resolve a package
+	catalogTime   = 100 * time.Millisecond // limit for a process to resolve a package
 	catalogCold   = 8 * time.Second
 	catalogMemory = 300 << 20
 )
@@ -150,8 +150,8 @@ func BenchmarkCatalog(b *testing.B) {
 	}
 }
 
-// catalogProgram runs the program with a cache of its own: what "make build"
-// made where it is there, else this binary.
+// catalogProgram runs the program with its own cache: what "make build" made where it is
+// there, else this binary.
 func catalogProgram(t testing.TB) func(args ...string) (usage, string) {
 	t.Helper()
 	home := t.TempDir()
@@ -184,9 +184,9 @@ func catalogProgram(t testing.TB) func(args ...string) (usage, string) {
 // peakFile names, to a program that is this binary, where to write what it held.
 const peakFile = "TEST_PEAK_FILE"
 
-// reportPeak writes the most memory that this process has held, in kilobytes,
-// where the test asked for it. What wait(2) reports is never less than what the
-// process held that started it, and that is all the other tests' memory.
+// reportPeak writes the most memory that this process has held, in kilobytes, where the
+// test asked for it. wait(2) never reports less than the parent process held, and that
+// is all the other tests' memory.
 func reportPeak() {
 	file := os.Getenv(peakFile)
 	status, err := os.ReadFile("/proc/self/status")

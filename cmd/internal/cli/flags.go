@@ -92,7 +92,7 @@ func (f *approveFlags) check() error {
 }
 
 // approvedDigest returns the digest that --approve gives for a plan. If it has several,
-// one for each platform, that of the plan's platform is returned; none is an error.
+// one for each platform, the one for the plan's platform is returned; none is an error.
 func (f *approveFlags) approvedDigest(p *preview.Plan) (string, error) {
 	digests := strings.Split(f.approve, ",")
 	switch {
@@ -195,8 +195,8 @@ func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 // addRecordFlags adds the flag with the key that signs and verifies the records
 // of releases.
 func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
-	flags.StringVar(&o.Key, "record-key", "", "key that signs the records of releases, and by which they are verified; a public key only verifies (default: records of the configuration)")
-	flags.StringVar(&o.Approvers, "record-approvers", "", "file of who may approve, by whose keys the signed approvals on record are verified again (default: records of the configuration)")
+	flags.StringVar(&o.Key, "record-key", "", "key to sign and verify the records of releases; a public key only verifies (default: records of the configuration)")
+	flags.StringVar(&o.Approvers, "record-approvers", "", "file of approvers and their keys, to verify the signed approvals on record (default: records of the configuration)")
 }
 
 // addSourceFlags adds the flags for fetching content from registries and other
@@ -227,7 +227,7 @@ func addConfigSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 // only saved plans have no other source flags.
 func addRegistryFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.RegistryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
-	flags.StringVar(&o.CAFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
+	flags.StringVar(&o.CAFile, "ca-file", "", "PEM file of certificate authorities to trust for registries, in addition to the system's")
 	flags.StringArrayVar(&o.InsecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
 	flags.StringArrayVar(&o.PrivateAddresses, "allow-private-address", nil, "private address, ADDRESS or ADDRESS:PORT, that a server may lead to: blobs of a registry on storage by address, its token server (repeatable; others are refused)")
 	flags.BoolVar(&o.PlainHTTP, "plain-http", false, "allow registries without TLS")
@@ -328,7 +328,7 @@ func (f *againstFlag) check(flags *pflag.FlagSet, p *session) error {
 	return nil
 }
 
-// policyFlags are the flags that name the policy by which findings are judged.
+// policyFlags are the flags that name the policy for findings.
 type policyFlags struct {
 	options *planning.PolicyOptions
 	given   func(name string) bool
@@ -336,14 +336,14 @@ type policyFlags struct {
 
 func (f *policyFlags) add(flags *pflag.FlagSet, o *planning.PolicyOptions) {
 	f.given, f.options, o.Configured = flags.Changed, o, true
-	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before the question and at apply time (default: that of the configuration)")
+	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers to check findings against, before approval and at apply time (default: the configured policy)")
 }
 
 // check returns an error for an empty --policy: a script whose variable is
 // unset must not run without its policy.
 func (f *policyFlags) check() error {
 	if f.given != nil && f.given("policy") && f.options.Path == "" {
-		return usagef("--policy needs a file; leave the flag out to use that of the configuration")
+		return usagef("--policy needs a file; leave the flag out to use the configured policy")
 	}
 	return nil
 }
@@ -435,9 +435,9 @@ func conflictHelp(choices []string) string {
 	return help
 }
 
-// check returns an error for unknown values, for owner flags with a saved plan,
-// which has its own already, and for --on-failure rollback without a cluster,
-// from which the earlier revision is read.
+// check returns an error for unknown values, for owner flags with a saved plan, which
+// has its own already, and for --on-failure rollback without a cluster to read the
+// earlier revision from.
 func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
@@ -459,7 +459,7 @@ func (f *ownerFlags) check(planned, offline bool) error {
 // as ready. The checks are not part of the approved plan: see package health.
 type healthFlags struct {
 	texts  []string
-	checks []health.Check // those of texts, then those of a request file
+	checks []health.Check // first from texts, then from a request file
 	asked  int            // how many are of texts
 }
 

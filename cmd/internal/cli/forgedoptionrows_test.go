@@ -61,7 +61,7 @@ func valueForgeries() []optionForgery {
 		},
 		{
 			name: "forges the image, and the administrator gives another", without: true, forge: setOption("image", `"evil"`),
-			runs: []optionRun{{command: append(upgradeChart, "--set", "image=fixed")}, {command: rollbackChart, code: 5, says: `the values that its record would keep are not those of a package`}},
+			runs: []optionRun{{command: append(upgradeChart, "--set", "image=fixed")}, {command: rollbackChart, code: 5, says: `the values for its record belong to no package of the plan`}},
 		},
 		{
 			name: "forges the image, and the administrator leaves it out", without: true, forge: setOption("image", `"evil"`),

@@ -26,7 +26,7 @@ type optionForgery struct {
 	name  string
 	forge func(f *forgedOptions)
 	runs  []optionRun
-	// keyed says with which keys it is played: without, with one, or both.
+	// keyed says which keys are used: none, one, or both.
 	without, with bool
 }
 
@@ -36,7 +36,7 @@ type optionRun struct {
 	code     int
 	says     string
 	approved bool   // the review approves it
-	keyed    string // what it says with a key, besides
+	keyed    string // its further text with a key
 }
 
 type forgedOptions struct {
@@ -45,8 +45,8 @@ type forgedOptions struct {
 	kept  map[string]map[string]any // Secrets as the tenant kept them, by revision and name
 }
 
-// The chart in two versions. What the tenant wants to be applied has "evil" in it, and
-// what the administrator has replaced "vulnerable".
+// The chart in two versions. The version that the tenant wants applied has "evil" in it,
+// and the one that the administrator replaced has "vulnerable".
 var optionChart = map[string]string{
 	"Chart.yaml":  "apiVersion: v2\nname: web\nversion: VERSION.0.0\n",
 	"values.yaml": "image: good\nextraRules: []\n",

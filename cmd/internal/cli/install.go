@@ -184,7 +184,7 @@ func (r *releaseRun) runFiles(ctx context.Context) error {
 		}
 		if text := want.Unreviewed(plan); text != "" {
 			command := commandline.Operator("preview", "-f", files[0], "-o", "request")
-			return nil, &commandline.Advised{Err: refuse(text, command+" writes the file back for what it leads to now"), Commands: []string{command}, Scope: commandline.All}
+			return nil, &commandline.Advised{Err: refuse(text, command+" updates the pin in the file"), Commands: []string{command}, Scope: commandline.All}
 		}
 		return plan, nil
 	})

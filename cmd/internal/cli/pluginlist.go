@@ -44,7 +44,7 @@ preview.`,
 				return err
 			}
 			if f.Lock != "" && f.Config == "" {
-				return usagef("--lock is that of a config; name it with -c FILE")
+				return usagef("--lock needs a config; add -c FILE")
 			}
 			location, set, err := f.placeOf(cmd.Context(), p)
 			if err != nil {

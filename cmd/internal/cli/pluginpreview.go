@@ -79,7 +79,7 @@ func (a *app) newPluginPreviewCommand() *cobra.Command {
 	flags := cmd.Flags()
 	f.add(cmd)
 	f.addLock(cmd)
-	flags.BoolVar(&f.UpdateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
+	flags.BoolVar(&f.UpdateLock, "update-lock", false, "rewrite the lock file from the fetched artifacts, instead of checking them against it")
 	flags.StringVar(&f.Against, "against", "", "compare with this config, or lock file, as if it were installed, instead of with what is at the location")
 	flags.BoolVar(&p.Render.PinImages, "pin-images", false, "resolve the tags of the images that plugins run in, and show the digests behind them")
 	screen.add(flags)

@@ -168,7 +168,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	against.add(flags)
 	screen.add(flags)
 	doc.add(flags, report.OfRequest)
-	flags.StringVar(&p.templateOf, "for", report.TemplatesOf()[0], "whose pods -o pod-template prints: the host's that loads a plugin set, or those of the jobs that run its plugins; "+report.OneOf(report.TemplatesOf()))
+	flags.StringVar(&p.templateOf, "for", report.TemplatesOf()[0], "the pods that -o pod-template describes: the host that loads a plugin set, or the jobs that run its plugins; "+report.OneOf(report.TemplatesOf()))
 	return cmd
 }
 

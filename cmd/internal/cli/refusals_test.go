@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
-// refusal is a case in which the program names commands: in an error, an obstacle or the
+// refusal is a case where the program names commands: in an error, an obstacle or the
 // evidence of a finding.
 type refusal struct {
 	name   string // a sentence
 	before string // a script that brings it about; NS is a namespace of the case's own
 	line   string // what is refused
 	says   string // a pattern of its words, whose groups are the commands
-	// with are pairs: what stands for something of the reader's, and what that is here.
+	// with are pairs: a placeholder for the reader's value, and its value here.
 	with []string
 	// flags are the further ones of a script, which is not asked.
 	flags string
@@ -29,7 +29,7 @@ type refusal struct {
 	then  string // a script that holds afterwards
 }
 
-// refusals are the cases in which the program names commands beside the reviews of
+// refusals are the cases where the program names commands next to the reviews of
 // packages. The kubeconfig names a cluster that is not there, so that a command without
 // the --context of what was refused ($C) does nothing that it claims.
 func refusals() []refusal {
@@ -184,7 +184,7 @@ func refusals() []refusal {
 			name:   "a request file that leads to other content than was reviewed",
 			before: `kubectl operator preview -f request.yaml $C -o request >pinned.yaml && cp two/a.yaml moving/a.yaml`,
 			line:   `kubectl operator install -f pinned.yaml $C --stage-timeout 61s --yes`,
-			says:   `; (kubectl operator preview .*) writes the file back`, flags: " >again.yaml",
+			says:   `; (kubectl operator preview .*) updates the pin in the file`, flags: " >again.yaml",
 			then: `kubectl operator install -f again.yaml $C --yes && cp one/a.yaml moving/a.yaml`,
 		},
 		{
@@ -354,8 +354,8 @@ for try in $(seq 300); do printf '{apiVersion: coordination.k8s.io/v1, kind: Lea
 	}
 }
 
-// crates is a script that makes the kind Crate of a group with the case's name, of which
-// versions are served as said, and its content ./crate in v1beta1.
+// crates is a script that makes the kind Crate of a group with the case's name, with the
+// given served versions, and its content ./crate in v1beta1.
 func crates(v1, v1beta1, more string) string {
 	const version = `{name: %s, served: %s, storage: %s, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`
 	versions := fmt.Sprintf(version+`, `+version, "v1", v1, "true", "v1beta1", v1beta1, "false")
@@ -366,7 +366,7 @@ kubectl $C apply -f crates.yaml && kubectl $C wait --for=condition=Established c
 kubectl $C create clusterrolebinding crates.NS --clusterrole=crates.NS --serviceaccount=NS:default || true; }`
 }
 
-// marked returns a script that creates the ConfigMap of ./one beside the release, and
+// marked returns a script that creates the ConfigMap of ./one next to the release, and
 // marks it.
 func marked(verb, words string) string {
 	return "{ kubectl $C get namespace NS || kubectl $C create namespace NS; } && kubectl $C create configmap a -n NS && kubectl $C " + verb + " configmap a -n NS " + words

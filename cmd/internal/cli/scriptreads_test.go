@@ -34,10 +34,10 @@ func sentOnlyCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// lessone FILE COMMAND... takes, one after the other, each rule that lets
-// somebody write out of the roles of a file, and asserts that the command then
-// ends with 1, and says which right is missing and what to do. $ADMIN is the
-// kubeconfig that may change the roles.
+// lessone FILE COMMAND... takes, one after the other, each rule that lets another user
+// write out of the roles of a file, and asserts that the command then ends with 1, and
+// says which right is missing and what to do. $ADMIN is the kubeconfig that may change
+// the roles.
 func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		kubectl := sandboxtest.Kubectl(t)
@@ -65,7 +65,7 @@ func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 				ts.Logf("without %v", rule)
 				exitsCommand(ts, false, append([]string{"1"}, args[1:]...))
 				said := ts.ReadFile("stderr")
-				names := func(resource string) bool { // that of a role's own rule: the binding to it
+				names := func(resource string) bool { // a role's own rule: the binding to it
 					return strings.Contains(said, " "+resource) || strings.Contains(said, " bind ")
 				}
 				for _, resource := range preview.Texts(preview.List(rule, "resources")) {

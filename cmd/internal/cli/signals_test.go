@@ -29,7 +29,7 @@ import (
 // one case at least, a soak all.
 func TestClusterSignalsInMidApply(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.Borrow(t) // names of its own would not do: Flyte's are the example's
+	box := sandboxtest.Borrow(t) // separate names would not do: Flyte's are the example's
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "unsignalled")
 	if code, said := whole.install(); code != 0 {
@@ -81,10 +81,10 @@ func amid(part string) moment {
 	return moment{method: http.MethodPatch, part: part, code: 4, says: []string{"applied", "not applied", "in flight", "--approve "}, state: record.Applying}
 }
 
-// interruptFlyte stops the plan of a plugin of Flyte (testdata/examples/flyte) in
-// its midst: of its four sections, what is written is told from what is not. What
-// was on its way is not stopped by half, and what remains is one command away.
-// It runs before the others: what their accounts may do is in its review.
+// interruptFlyte stops the plan of a plugin of Flyte (testdata/examples/flyte) in its
+// midst: of its four sections, written ones are told from the others. Work under way is
+// not stopped by half, and the rest is one command away. It runs before the others: its
+// review shows the permissions of their accounts.
 func interruptFlyte(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) {
 	v := emptyVictim(t, box, schemas, "flyte")
 	v.name = "flyte" // as the namespace of the example

@@ -99,7 +99,7 @@ func rewrite(data []byte, have, want Config) ([]byte, error) {
 	return nil, errors.New("it is written in a way that this command cannot change; edit it by hand")
 }
 
-var errNotByLine = errors.New("the catalogs are not in lines of their own")
+var errNotByLine = errors.New("each catalog must be on its own line")
 
 // splice returns the text with only the lines of one catalog added or removed;
 // an error if the text does not have one item per line.

@@ -177,7 +177,7 @@ func (f *CatalogFlags) RemoveCatalog(ctx context.Context, s Session, name string
 	}
 	if object == nil {
 		command := commandline.Operator("catalog", "list")
-		return nil, false, &commandline.Advised{Err: fmt.Errorf("%s does not exist; \"%s\" lists those of the cluster", at.ID(), command),
+		return nil, false, &commandline.Advised{Err: fmt.Errorf("%s does not exist; \"%s\" lists the cluster's catalogs", at.ID(), command),
 			Commands: []string{command}, Scope: commandline.Connection}
 	}
 	users, err := f.users(ctx, cluster, at)

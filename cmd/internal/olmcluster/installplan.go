@@ -131,7 +131,7 @@ func (in *reviewedBundles) Approve(ctx context.Context, cluster planWriter, plan
 	// OLM carries out what the ConfigMaps hold after the approval, so they are read again:
 	// no precondition of the InstallPlan covers them.
 	if err := comparePlan(ctx, cluster, in.Bundles, plan); err != nil {
-		return fmt.Errorf("%s was approved, and what OLM unpacked for it was changed meanwhile: %w; look at what is installed before you rely on it", at.ID(), err)
+		return fmt.Errorf("%s was approved, but the content that OLM unpacked for it changed: %w; check the installed objects before you rely on them", at.ID(), err)
 	}
 	say("approved " + at.ID() + ", which holds " + in.Names())
 	return nil
@@ -185,7 +185,7 @@ type unpacked struct {
 }
 
 // compareSteps compares the objects of the steps with those that were reviewed. Each bundle
-// is unpacked into a ConfigMap beside the catalog; further steps are the accounts and
+// is unpacked into a ConfigMap next to the catalog; further steps are the accounts and
 // roles that OLM makes of the ClusterServiceVersion in it, and of it alone.
 func compareSteps(ctx context.Context, cluster planReader, plan map[string]any, bundles []bundle) error {
 	seen, want := map[string]unpacked{}, map[string]*bundle{}
@@ -251,7 +251,7 @@ type subscription struct {
 
 // compareSubscription returns an error unless the Subscription in a step is to one of the
 // dependencies as reviewed: its version, package, channel and catalog, and nothing else.
-// Whether it approves upgrades by itself does not matter beside the package's own, which
+// Whether it approves upgrades by itself does not matter next to the package's own, which
 // does not: then OLM approves none of the namespace.
 func compareSubscription(manifest, namespace string, dependencies []bundle) error {
 	var is subscription

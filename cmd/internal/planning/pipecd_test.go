@@ -231,7 +231,7 @@ func TestTheFieldsOfAPipeCDApplication(t *testing.T) {
 		{"and takes the input of the other", applicationOf("Application", "  plugins: {operator: {input: {namespace: shop, manifests: [deploy/a.yaml]}}}\n  pipeline: {stages: [{name: OPERATOR_PLAN}, {name: OPERATOR_APPLY}]}\n"), "shop/web: core/ConfigMap/shop/web map[colour:red]"},
 		{"a chart outside of the working tree", applicationOf("KubernetesApp", "  input: {helmChart: {path: ../../../charts}}\n"), "charts leads out of"},
 		{"values outside of the directory", applicationOf("KubernetesApp", "  input: {helmChart: {path: ../../charts/web}, helmOptions: {valueFiles: [../x.yaml]}}\n"), `spec.input.helmOptions.valueFiles: "../x.yaml" does not lie below`},
-		{"values of an address", applicationOf("KubernetesApp", "  input: {helmChart: {path: ../../charts/web}, helmOptions: {valueFiles: ['https://example.com/x.yaml']}}\n"), "is an address, whose content nothing pins"},
+		{"values of an address", applicationOf("KubernetesApp", "  input: {helmChart: {path: ../../charts/web}, helmOptions: {valueFiles: ['https://example.com/x.yaml']}}\n"), "is an address without a pin"},
 		{"manifests outside of the directory", applicationOf("KubernetesApp", "  input: {manifests: [../x.yaml]}\n"), `spec.input.manifests: "../x.yaml" does not lie below`},
 		{"a manifest that is not there", applicationOf("KubernetesApp", "  input: {manifests: [x.yaml]}\n"), "KubernetesApp web: its directory has no file x.yaml"},
 		{"a repository that only the piped knows", applicationOf("KubernetesApp", "  input: {helmChart: {repository: stable, name: web, version: 1.0.0}}\n"), `spec.input.helmChart.repository: "stable" is a repository that the piped knows`},

@@ -96,8 +96,8 @@ type lent struct {
 	client *http.Client
 	fresh  map[string]stored // what a new one holds
 	served []string          // groups and versions of its OpenAPI
-	// etcd answers with one request what a hundred lists would; nil where it is not
-	// found. keys are those of a new control plane, with their revisions.
+	// etcd answers with one request what a hundred lists would; nil where it is not found.
+	// keys are a new control plane's keys, with their revisions.
 	etcd *etcdClient
 	keys map[string]string
 }
@@ -109,7 +109,7 @@ type stored struct {
 	finalizers bool
 	deleting   bool
 	managed    bool // the control plane deletes it
-	aggregated bool // its rules are those of other roles
+	aggregated bool // its rules come from other roles
 }
 
 func newLent(ctx context.Context) (*lent, error) {
@@ -185,7 +185,7 @@ func (l *lent) reset(ctx context.Context) error {
 }
 
 // settle waits until etcd holds nothing that was added, but at most [settleLooks] reads:
-// what was deleted may wait for another object. It lets namespaces go that hold nothing:
+// a deleted object may wait for another object. It lets namespaces go that hold nothing:
 // their controller begins to empty one only after five seconds.
 func (l *lent) settle(ctx context.Context, tick *time.Ticker) error {
 	for range settleLooks {
@@ -218,7 +218,7 @@ func (l *lent) settle(ctx context.Context, tick *time.Ticker) error {
 	return nil
 }
 
-// stored returns the keys of etcd and their revisions, but those of objects that the
+// stored returns the keys of etcd and their revisions, without the objects that the
 // control plane writes by itself.
 func (l *lent) stored(ctx context.Context) (map[string]string, error) {
 	keys, err := l.etcd.keys(ctx)
@@ -229,9 +229,9 @@ func (l *lent) stored(ctx context.Context) (map[string]string, error) {
 	return keys, nil
 }
 
-// present returns all objects of the cluster, by path. Of kinds of which etcd has every
-// object as a new control plane had it, it returns those, without a request: that leaves a
-// few of sixty lists.
+// present returns all objects of the cluster, by path. For kinds whose objects are all as
+// in a new control plane, it returns them without a request: that leaves a few of sixty
+// lists.
 func (l *lent) present(ctx context.Context) (map[string]stored, error) {
 	kinds, err := l.kinds()
 	if err != nil {
@@ -262,9 +262,9 @@ func (l *lent) present(ctx context.Context) (map[string]stored, error) {
 // as ingresses have it.
 const unknown = "?"
 
-// written returns the resources of which keys has an object that a new control plane did
-// not have, or had in another revision, or has not one that it had. They are named by
-// GROUP/RESOURCE, or by RESOURCE alone, as etcd has those of the API's own groups.
+// written returns the resources that keys has changed: an object is new, has another
+// revision, or is missing, compared with a new control plane. They are named by
+// GROUP/RESOURCE, or by RESOURCE alone, as etcd names the API's own groups.
 func (l *lent) written(keys map[string]string, kinds []kind) map[string]bool {
 	out := map[string]bool{}
 	for key, revision := range keys {
@@ -328,8 +328,8 @@ func (l *lent) edited(now map[string]stored) []string {
 	return out
 }
 
-// settled reports whether aggregated roles and served versions are those of a
-// new control plane again. Controllers restore both in a moment.
+// settled reports whether aggregated roles and served versions are as in a new control
+// plane again. Controllers restore both in a moment.
 func (l *lent) settled(ctx context.Context, tick *time.Ticker, now map[string]stored) (bool, error) {
 	for at, object := range l.fresh {
 		if now[at].body != object.body {
@@ -350,9 +350,9 @@ func (l *lent) settled(ctx context.Context, tick *time.Ticker, now map[string]st
 	return false, nil
 }
 
-// remove sends the deletions of the objects at the paths added. Webhook
-// configurations and APIServices, through which other requests go, are deleted alone,
-// before all others. Namespaces come first: controllers then make nothing in them any more.
+// remove sends the deletions of the objects at the paths added. Webhook configurations and
+// APIServices affect other requests, so they are deleted alone, before all others.
+// Namespaces come first: controllers then make nothing in them any more.
 func (l *lent) remove(ctx context.Context, now map[string]stored, added []string) error {
 	inTheWay := slices.DeleteFunc(slices.Clone(added), func(at string) bool {
 		return !strings.Contains(at, "/admissionregistration.k8s.io/") && (!strings.Contains(at, "/apiservices/") || now[at].managed)

@@ -26,8 +26,8 @@ var shared = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 })
 
 // Start returns the control plane that all tests of one package share; the first call
-// starts it. Each test uses namespaces and names of its own. It skips the test with
-// -short, and when the control plane is not built; with CI set the latter fails.
+// starts it. Each test uses its own namespaces and names. It skips the test with -short,
+// and when the control plane is not built; with CI set the latter fails.
 func Start(t testing.TB) *sandbox.Sandbox {
 	t.Helper()
 	require(t)
@@ -73,8 +73,8 @@ func User(t testing.TB, sb *sandbox.Sandbox, name string, groups ...string) stri
 	return kubeconfig
 }
 
-// Mutations returns the requests by which a user has changed the cluster so
-// far, see [sandbox.Sandbox.Mutations]. The user of sb.Kubeconfig is Admin.
+// Mutations returns a user's requests that changed the cluster so far, see
+// [sandbox.Sandbox.Mutations]. The user of sb.Kubeconfig is Admin.
 func Mutations(t testing.TB, sb *sandbox.Sandbox, user string) []sandbox.AuditEvent {
 	t.Helper()
 	events, err := sb.Mutations(user)
@@ -105,7 +105,7 @@ func Kubectl(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl")
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("kubectl is not built beside the sandbox; run \"make sandbox kubectl\": %v", err)
+		t.Fatalf("kubectl is not built; run \"make sandbox kubectl\": %v", err)
 	}
 	return path
 }

@@ -170,11 +170,11 @@ func TestWhyItCannotBe(t *testing.T) {
 		want    string
 	}{
 		{"two that want different versions", Problem{Root: root(needsPackage("a", "1.0.0"), needs(fields{"failureMessage": "b is good", "package": pkgOf("b", "1.0.0")["package"]}))},
-			`app 1.0.0 cannot be installed with what it requires: app 1.0.0 requires package a 1.0.0; app 1.0.0 requires package b 1.0.0 ("b is good"); a 1.0.0 requires package c >=2.0.0; b 1.0.0 requires package c <2.0.0; of package c one version only can be installed`},
+			`app 1.0.0 cannot be installed with its dependencies: app 1.0.0 requires package a 1.0.0; app 1.0.0 requires package b 1.0.0 ("b is good"); a 1.0.0 requires package c >=2.0.0; b 1.0.0 requires package c <2.0.0; of package c one version only can be installed`},
 		{"two that provide the same", Problem{Root: root(needsPackage("a", "1.0.0"), needsPackage("h", "1.0.0"))},
 			"app 1.0.0 requires package a 1.0.0; app 1.0.0 requires package h 1.0.0; API x.example/v1/A can have one provider only, of a, h"},
 		{"a package that nobody has", Problem{Root: root(needsPackage("z", "1.0.0"), needsPackage("y", "1.0.0"))},
-			"app 1.0.0 requires package z 1.0.0; no catalog has that package; besides, app 1.0.0 requires package y 1.0.0; no catalog has that package"},
+			"app 1.0.0 requires package z 1.0.0; no catalog has that package; also, app 1.0.0 requires package y 1.0.0; no catalog has that package"},
 		{"an API that nobody provides", Problem{Root: root(needsAPI("Nothing"))}, "app 1.0.0 requires API x.example/v1/Nothing; no catalog has a package that provides it"},
 		{"a range without a version", Problem{Root: root(needsPackage("c", ">2.0.0"))}, "requires package c >2.0.0; the catalogs have 2.0.0, 1.0.0"},
 		{"a bundle that is withdrawn", Problem{Root: root(needsPackage("d", ">0.0.0"))}, "d 1.0.0 cannot be used: it is withdrawn (olm.deprecated)"},

@@ -28,10 +28,10 @@ type Unsatisfiable struct {
 }
 
 func (e *Unsatisfiable) Error() string {
-	text := fmt.Sprintf("%s %s cannot be installed with what it requires: %s", e.Package, e.Version, strings.Join(e.Constraints, "; "))
+	text := fmt.Sprintf("%s %s cannot be installed with its dependencies: %s", e.Package, e.Version, strings.Join(e.Constraints, "; "))
 	const most = 5
 	if len(e.Also) > 0 {
-		text += "; besides, " + strings.Join(e.Also[:min(len(e.Also), most)], "; ")
+		text += "; also, " + strings.Join(e.Also[:min(len(e.Also), most)], "; ")
 	}
 	if more := len(e.Also) - most; more > 0 {
 		text += fmt.Sprintf("; and %d more requirements cannot be met", more)

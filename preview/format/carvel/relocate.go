@@ -58,7 +58,7 @@ func (l *lock) relocate(ctx context.Context, in format.Input, out *format.Output
 // notLocated returns the note for locations that are not known.
 func notLocated(in format.Input, err error) preview.Note {
 	return rules.ImagesNotLocated.Note("package/"+in.Info.Package, fmt.Sprintf(
-		"whether \"imgpkg copy\" moved its images is not known, and they are those of its lock: %s", err))
+		"cannot tell whether \"imgpkg copy\" moved its images, so the images of its lock are used: %s", err))
 }
 
 // locations returns where the locations of a bundle's images are; false if the bundle

@@ -49,7 +49,7 @@ func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, erro
 	if c.apisGiven || in.Cluster == nil {
 		c.apiVersions = slices.Concat(knownAPIs(), in.Params.APIVersions)
 	} else if c.apiVersions, err = in.Cluster.APIVersions(ctx); err != nil {
-		return c, fmt.Errorf("asking the cluster for what it serves: %w", err)
+		return c, fmt.Errorf("reading the APIs of the cluster: %w", err)
 	}
 	slices.Sort(c.apiVersions)
 	c.apiVersions = slices.Compact(c.apiVersions)

@@ -39,7 +39,7 @@ func newSource(req *request) (*valueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &valueSource{now: req.Now, probe: req.Probe, texts: req.Probe && !req.SameTexts, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
+	s := &valueSource{now: req.Now, probe: req.Probe, texts: req.Probe && !req.SameTexts, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from its own key, nothing is encrypted
 	if s.probe {
 		s.now = s.now.Add(probeShift)
 	}

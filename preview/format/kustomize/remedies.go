@@ -34,7 +34,7 @@ var (
 const maxListed = 20
 
 // advised returns the error of the kustomization in a directory so that it ends with the
-// command that would work. Where the cause has none of its own, that opens the file in an
+// command that would work. Where the cause has none itself, that opens the file in an
 // editor, or lets kustomize build what is not built here.
 func (p *planner) advised(k *kustomization, err error) error {
 	if _, done := errors.AsType[*commandline.Advised](err); err == nil || done || p.advice.In(err) ||
@@ -87,7 +87,7 @@ func (p *planner) byHand(k *kustomization) string {
 // given the directory of its file, and runs first.
 func (p *planner) edited(at fieldLocation, from, to string, before func(dir string) string) string {
 	if strings.ContainsFunc(from+to+at.k.file, unicode.IsControl) {
-		return p.byHand(at.k) // a line of its own would be a command of sed
+		return p.byHand(at.k) // its own line would be a command of sed
 	}
 	return p.changed(at.k, func(file string) string {
 		command := commandline.Join("sed", "-i", substitution(from, to), file)
@@ -114,7 +114,7 @@ func (p *planner) local(k *kustomization) (file, before string) {
 	return path.Join(dir, strings.TrimPrefix(strings.TrimPrefix(k.file, k.repo.dir), "/")), before
 }
 
-// cloned returns the path in the content of a clone of a repository, beside the
+// cloned returns the path in the content of a clone of a repository, next to the
 // kustomization that refers to it, and the commands that make it and let that one refer
 // to it.
 func (p *planner) cloned(repo *repository) (dir, commands string) {
@@ -209,8 +209,8 @@ func (p *planner) listing(at *kustomization, repo *repository, dir string) strin
 	return p.changed(made, func(file string) string { return commandline.Join(words...) + " > " + commandline.Join(file) })
 }
 
-// built returns the command that lets another program build the content into a directory of
-// its own, and previews that.
+// built returns the command that lets another program build the content into its own
+// directory, and previews that.
 func (p *planner) built(by []string) string {
 	dir := p.advice.Path(p.build.Root)
 	built := dir + "-built"

@@ -242,7 +242,7 @@ func (s *serving) configurations(b *bundle, p params) ([]format.RenderedObject, 
 
 // webhookHash is the hash of OLM's label: of the description as its Go type writes it.
 func webhookHash(w webhook) (string, error) {
-	var hook admissionv1.MutatingWebhook // which has the fields of a description that have types of their own
+	var hook admissionv1.MutatingWebhook // which has the fields of a description that have their own types
 	data, err := json.Marshal(w.body)
 	if err != nil {
 		return "", err

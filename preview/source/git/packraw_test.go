@@ -30,5 +30,5 @@ func rawPack(out *bytes.Buffer, count int, entries ...rawEntry) {
 		_, _ = w.Write(e.data)
 		_ = w.Close()
 	}
-	out.Write(make([]byte, 20)) // the checksum, which nobody needs: objects have names
+	out.Write(make([]byte, 20)) // the checksum, which no one needs: objects have names
 }
