@@ -266,8 +266,8 @@ func (s *stage) judge(round int, acting []*trial) {
 	s.tidy()
 }
 
-// tidy takes back what the third client did to half of the objects: what it holds or owns
-// would have every later plan refused.
+// tidy undoes the third client's changes to half of the objects: the fields that it holds
+// or owns would have every later plan refused.
 func (s *stage) tidy() {
 	for _, id := range slices.Sorted(maps.Keys(s.disturbed)) {
 		p := s.parts[id]
@@ -283,7 +283,7 @@ func (s *stage) tidy() {
 }
 
 // wasActedOn notes what another user wrote at the same time: to this one it is an edit.
-// When that was, between which requests, is not known.
+// The time of that edit, between two requests, is not known.
 func (tr *trial) wasActedOn(other *trial, events []sandbox.AuditEvent) {
 	for _, e := range events {
 		if o := tr.objectOf(e); o != nil {
@@ -350,7 +350,7 @@ func (s *stage) judgeOrphans(release preview.Release, when string) {
 	}
 }
 
-// end uninstalls a release, with nobody else about.
+// end uninstalls a release, with no other user about.
 func (s *stage) end(release preview.Release) {
 	ctx, w := context.Background(), *s.w
 	w.release = release

@@ -94,7 +94,7 @@ func TestClusterAdmissionChangesItsMind(t *testing.T) {
 			raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 			makeNamespace(t, raw, w.release.Namespace)
 			webhook := intercept(t, raw, w.release.Name, "apps/deployments")
-			// What comes before it was written, and says that something was.
+			// The objects before it were written, and the error says so.
 			first := part{"ServiceAccount", "first", "v"}
 			plan := w.plan(t, w.content(t, "1.0.0", first.manifest(w.release.Namespace), test.part.manifest(w.release.Namespace)))
 			if test.write != nil {

@@ -96,7 +96,7 @@ func (r *applier) apply(ctx context.Context) error {
 	switch {
 	case r.isUndoing():
 	case r.isResumed():
-		// A look ahead, forgotten afterwards: what is refused takes no lock.
+		// A look ahead, forgotten afterwards: a refused plan takes no lock.
 		if err := r.probe().resume(ctx); err != nil {
 			return err
 		}
@@ -141,12 +141,12 @@ func (r *applier) carryOut(ctx context.Context) error {
 	return r.lookForLate(ctx)
 }
 
-// hasWork reports whether the plan needs a revision of its own: it writes an object, or
-// its record says something else than the installed one. An uninstall
-// always does, because its record says that the release is gone. So does a plan
-// that continues an unfinished revision: even if everything was written, whether
-// it became healthy was not yet checked. And so does an install of objects that are as
-// planned already, of a release whose record was lost.
+// hasWork reports whether the plan needs its own revision: it writes an object, or its
+// record says something else than the installed one. An uninstall always does, because
+// its record says that the release is gone. So does a plan that continues an unfinished
+// revision: even if everything was written, whether it became healthy was not yet
+// checked. And so does an install of objects that are as planned already, of a release
+// whose record was lost.
 func (r *applier) hasWork() bool {
 	return r.before == nil && len(r.plan.Objects) > 0 || r.plan.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// aroundWrite is a cluster in which another client does something right before or
-// after one object is written.
+// aroundWrite is a cluster where another client does something right before or after one
+// object is written.
 type aroundWrite struct {
 	install.Cluster
 	kind, name    string

@@ -43,8 +43,8 @@ type attempt struct {
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
 	wrote *atomic.Bool
-	// sinking is held while the sink takes an event: writes in flight beside each other
-	// may have some, and it takes one at a time.
+	// sinking is held while the sink takes an event: writes in flight in parallel may have
+	// some, and it takes one at a time.
 	sinking *sync.Mutex
 	// versions holds the resourceVersion that each write left, by object id.
 	versions map[string]string
@@ -293,8 +293,8 @@ func (a *attempt) freshObject(o *preview.Object) *preview.Object {
 	return a.fresh.object(a.checked, o.ID)
 }
 
-// liveOf returns the live object, as last read, on which the write of o is
-// made; nil if it does not exist.
+// liveOf returns the live object, as last read, that the write of o changes; nil if it
+// does not exist.
 func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	if fresh := a.freshObject(o); fresh != nil {
 		return fresh.LiveBody
@@ -377,8 +377,7 @@ func (a *attempt) timeout(stage *preview.Stage) time.Duration {
 	return DefaultRolloutTimeout
 }
 
-// isUndoing reports whether the newest record is that of this plan's rollback on
-// failure.
+// isUndoing reports whether the newest record describes this plan's rollback on failure.
 func (a *attempt) isUndoing() bool {
 	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
 }

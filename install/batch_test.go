@@ -23,8 +23,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// What happens to a run of which up to sixteen writes are in flight together. To half of
-// them a second thing happens, one of those that leave it running.
+// Faults of a run that has up to sixteen writes in flight together. To half of them a
+// second thing happens, one of those that leave it running.
 var (
 	dangers = []string{"killed", "stopped", "cut", "answers lost", "late", "storm", "429", "5xx after the success", "frozen", "edited", "outage"}
 	besides = []string{"cut", "answers lost", "late", "storm", "429", "5xx after the success", "frozen", "edited"}
@@ -32,7 +32,7 @@ var (
 
 // TestClusterBatchesUnderDangers applies plans of many objects while something goes wrong,
 // and then again until they are done. The general judge of random plans judges the first run
-// by its exit code, see [TestClusterRandomPlansUnderRandomEdits]; beside that
+// by its exit code, see [TestClusterRandomPlansUnderRandomEdits]; in addition
 //
 //	nothing but objects of the plan is written, by the first run and by the later ones;
 //	the end is as reviewed, or where the plan was rolled back as it was before;

@@ -13,9 +13,9 @@ import (
 type Reader interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
-	// List returns the objects of a kind in a namespace (all when empty) that
-	// match a label selector: whole, or of what they have the fields that are named, by
-	// paths such as "metadata.annotations", beside name, namespace, uid and labels.
+	// List returns the objects of a kind in a namespace (all when empty) that match a label
+	// selector: whole, or only the named fields (paths such as "metadata.annotations") with
+	// name, namespace, uid and labels.
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// noted is a check that holds once somebody has annotated an object.
+// noted is a check that holds once another user has annotated an object.
 type noted struct{ name string }
 
 func (c noted) Selects(body map[string]any) bool { return preview.RefOf(body).Name == c.name }
@@ -32,9 +32,9 @@ func (c patientClock) After(d time.Duration) <-chan time.Time {
 	return c.jumpClock.After(d)
 }
 
-// TestClusterWaitOutlivesTheConnection takes the cluster away from a run that waits,
-// for much longer than the lock on the release lasts. It goes on when the
-// cluster is back, unless somebody took the lock meanwhile.
+// TestClusterWaitOutlivesTheConnection takes the cluster away from a run that waits, for
+// much longer than the lock on the release lasts. It goes on when the cluster is back,
+// unless another user took the lock meanwhile.
 func TestClusterWaitOutlivesTheConnection(t *testing.T) {
 	for name, stolen := range map[string]bool{"and goes on": false, "but not the loss of its lock": true} {
 		t.Run(name, func(t *testing.T) {

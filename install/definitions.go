@@ -63,7 +63,7 @@ func (w *waiter) heldObjects(ctx context.Context, definition map[string]any) []s
 		return nil
 	}
 	var out []string
-	// What cannot be listed any more stays unnamed: the definition is named.
+	// Custom resources that cannot be listed any more stay unnamed: the definition is named.
 	_ = w.cluster.Pages(ctx, preview.String(definition, "spec", "group")+"/"+version, kind, func(objects []map[string]any, _ int) bool {
 		for _, body := range objects {
 			var names []string
@@ -100,8 +100,8 @@ func (w *writer) removeDefinition(ctx context.Context, o *preview.Object, live m
 }
 
 // newOperands lists the custom resources of a CRD again and again, the last time when its
-// deletion was answered, and returns those that were created since this run took its lock,
-// and before which all were counted.
+// deletion was answered, and returns the ones created after this run took its lock; it
+// counted all earlier ones.
 func (w *writer) newOperands(ctx context.Context, definition map[string]any, answered <-chan struct{}) []string {
 	var since time.Time
 	if w.lock != nil {
@@ -109,7 +109,7 @@ func (w *writer) newOperands(ctx context.Context, definition map[string]any, ans
 	}
 	seen := map[string]bool{}
 	for last := false; ; {
-		// What cannot be listed any more is gone.
+		// Objects that cannot be listed any more are gone.
 		found, err := ListOperands(ctx, w.cluster, []map[string]any{definition})
 		for _, operand := range found {
 			ref := preview.Ref{APIVersion: operand.APIVersion, Kind: operand.Kind, Namespace: operand.Namespace, Name: operand.Name}

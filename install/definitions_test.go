@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// TestClusterDefinitionsGoWhileTheirOperatorRuns: what is lost is counted and sealed,
-// the operator outlives its operands, and an interrupted removal goes on.
+// TestClusterDefinitionsGoWhileTheirOperatorRuns: the lost objects are counted and
+// sealed, the operator outlives its operands, and an interrupted removal goes on.
 func TestClusterDefinitionsGoWhileTheirOperatorRuns(t *testing.T) {
 	w := newWorld(t, "include-crds")
 	ns := w.release.Namespace

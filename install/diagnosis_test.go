@@ -81,7 +81,7 @@ func fault(name string) string {
 
 const webDeployment = "apps/Deployment/$NS/web"
 
-// failingRollout is a way in which a rollout fails, and how it must be told.
+// failingRollout is a way that a rollout fails, and how it must be told.
 type failingRollout struct {
 	name     string
 	before   func(t *testing.T, w *world) // prepares the namespace
@@ -94,8 +94,8 @@ type failingRollout struct {
 	// settled are calls of kubectl that wait until the cause stays, where what is
 	// waited for can still change its mind.
 	settled [][]string
-	// event is the reason of an Event that is awaited besides: it comes by itself,
-	// sometimes after the state that it is about.
+	// event is the reason of an Event that is awaited too: it comes by itself, sometimes
+	// after the state that it is about.
 	event string
 }
 
@@ -255,7 +255,7 @@ func (w *world) awaitEvent(t *testing.T, reason string) {
 // here puts the world's namespace into a text.
 func (w *world) here(text string) string { return strings.ReplaceAll(text, "$NS", w.release.Namespace) }
 
-// make applies an object of somebody else's.
+// make applies an object of another user's.
 func (w *world) make(t *testing.T, c *k8s.Client, text string) {
 	t.Helper()
 	if _, err := c.Apply(t.Context(), preview.DryRun{Body: body(t, w.here(text))}); err != nil {
@@ -263,8 +263,8 @@ func (w *world) make(t *testing.T, c *k8s.Client, text string) {
 	}
 }
 
-// setUp makes objects of somebody else's, and waits until pods of the namespace
-// are refused with a text, if any.
+// setUp makes objects of another user's, and waits until pods of the namespace are
+// refused with a text, if any.
 func setUp(refused string, objects ...string) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		admin := connect(t, w.sandbox.Kubeconfig())
@@ -295,7 +295,7 @@ func (w *world) awaitRefusal(t *testing.T, c *k8s.Client, text string) {
 	}
 }
 
-// thingDefinition has a kind of its own group, the same whatever its name.
+// thingDefinition has its own kind group, the same whatever its name.
 func thingDefinition(plural string) string {
 	return `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ` + plural + `.$NS.example.com}, spec: {group: $NS.example.com,
   scope: Namespaced, names: {kind: Thing, plural: ` + plural + `}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
@@ -309,7 +309,7 @@ func denyingWebhook(t *testing.T, w *world) {
 	w.register(t, hook, "not on a Sunday")
 }
 
-// closedWebhook is one at a port that nobody listens on.
+// closedWebhook is one at a port that no one listens on.
 func closedWebhook(t *testing.T, w *world) {
 	hook := sandboxtest.NewWebhook(t, sandboxtest.Allow)
 	hook.Close()
@@ -334,7 +334,7 @@ func denyPods(t *testing.T, w *world) {
 		`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingAdmissionPolicyBinding, metadata: {name: $NS}, spec: {policyName: $NS, validationActions: [Deny]}}`)(t, w)
 }
 
-// fullQuota is a quota of one pod, which somebody else has.
+// fullQuota is a quota of one pod, which another user has.
 func fullQuota(t *testing.T, w *world) {
 	setUp("", "{apiVersion: v1, kind: Pod, metadata: {name: other, namespace: $NS}, spec: {containers: [{name: a, image: a}]}}")(t, w)
 	setUp("exceeded quota", "{apiVersion: v1, kind: ResourceQuota, metadata: {name: one, namespace: $NS}, spec: {hard: {pods: '1'}}}")(t, w)

@@ -39,27 +39,28 @@
 // by an unforced dry run whose conflicts must be among the reviewed ones. After any
 // other 5xx or 429 a write is read again to learn whether it happened.
 //
-// Objects of one kind in one stage are written beside each other: first one, then one more
-// for each that the API server took, up to 16. A kind begins when the one before it is
-// done. The first failure stops what is not sent yet; what is in flight ends, and is
-// recorded. Hooks, replacements, adoptions, former owners and Namespaces to delete are
-// written one by one.
+// Objects of one kind in one stage are written in parallel: first one, then one more for
+// each that the API server took, up to 16. A kind begins when the one before it is done.
+// The first failure stops the writes that are not sent yet; writes in flight end, and
+// are recorded. Hooks, replacements, adoptions, former owners and Namespaces to delete
+// are written one by one.
 //
 // An unknown outcome, a refusal and a change by others are three things. A write without an
 // answer may still arrive: the run is interrupted then (exit code 4) whatever else failed in
-// its batch, and nothing is undone on its word. What an earlier run was creating is in its
-// inventory, and awaited for as long as the API server works on a request (60 s, by its own
-// clock) before anything is rolled back, and at the end of a plan that does not have it.
+// its batch, and nothing is undone on its word. The objects that an earlier run was creating
+// are in its inventory, and awaited for as long as the API server works on a request (60 s,
+// by its own clock) before anything is rolled back, and at the end of a plan that does not
+// have it.
 //
 // # 4 What was written is compared
 //
-// No write is compared with less than a result. Where the plan makes the namespace or the
-// CRD of an object, the review had none: once that is there, and before the first object
-// of it is written, all of them are tried as dry runs. What the answer has beside the planned
-// fields, the defaults of the API server (package defaulted) or of the CRD's schema, and
-// what the review showed, refuses them all; the Namespace stays, on record, so that the next
-// review sees what happens in it. A binding or a Pod, which the API server judges by other
-// objects of the plan, is tried once more right before its write.
+// No write is compared with less than a result. Where the plan makes the namespace or the CRD
+// of an object, the review had none: once that is there, and before the first object of it is
+// written, all of them are tried as dry runs. Fields of the answer that are not planned, not
+// defaults of the API server (package defaulted) or of the CRD's schema, and what the review
+// showed, refuses them all; the Namespace stays, on record, so that the next review sees what
+// happens in it. A binding or a Pod, which the API server judges by other objects of the
+// plan, is tried once more right before its write.
 //
 // After a write the object is compared with that result: every planned path has the
 // planned value with its defaults, and no path of the result is missing or different,
@@ -79,15 +80,15 @@
 //
 // A record is pending, applying, applied, failed or abandoned. The approval of the same
 // digest resumes one that is applying or failed: each object must be as it was reviewed
-// before the write, or after it; one that is replaced may also be absent. What a killed
-// run left is found by reading the cluster: its record may err only towards objects
-// being in flight.
+// before the write, or after it; one that is replaced may also be absent. The objects
+// that a killed run left are found by reading the cluster: its record may err only
+// towards objects being in flight.
 //
 // An object is as a write left it if its uid and resourceVersion are the recorded ones, or
 // if it has the values that were sent and our field manager owns exactly those fields. Where
-// the schema of a kind is not known a dry run decides. Admission may refuse that for reasons
-// of its own, such as a change freeze: then it is not decided, and the error says so. To
-// delete what the plan created its uid suffices.
+// the schema of a kind is not known a dry run decides. Admission may refuse that for its own
+// reasons, such as a change freeze: then it is not decided, and the error says so. To delete
+// what the plan created its uid suffices.
 //
 // # 7 Ownership
 //
@@ -103,8 +104,8 @@
 // A record names the digest (sha256) of each older record that is kept, as it is kept. So
 // what is done to records by something else than this program shows as follows. History
 // marks it and exits with 1, status says it, a rollback to a record that does not hold is
-// refused, and any other plan has the critical finding record-chain-broken. What is applied
-// after it is not signed, and lists the lost revision with its number ([record.Lost]).
+// refused, and any other plan has the critical finding record-chain-broken. Later revisions
+// are not signed, and list the lost revision with its number ([record.Lost]).
 //
 //	what is done                             shows by
 //	one older record is changed              its digest is not the one that later records name
@@ -122,16 +123,16 @@
 //	changed, or are of another plan          approvers are named theirs
 //
 // The oldest records are forgotten by design, so that one may be missing there is not
-// seen. Nor is the loss of the newest one whose run changed no object, or wrote within
-// the second in which the one before it ended: the API server notes no finer time. The
-// objects are compared only with a revision whose run read all of them at its end.
-// A signature says that a record was written with the key for this cluster and
-// release, and not that it is the newest. Records of versions that named no digests are
-// said to be not chained.
+// seen. Nor is the loss of the newest one if its run changed no object, or wrote in the
+// second when the one before it ended: the API server notes no finer time. The objects
+// are compared only with a revision whose run read all of them at its end. A signature
+// says that a record was written with the key for this cluster and release, and not that
+// it is the newest. Records of versions that named no digests are said to be not
+// chained.
 //
 // # 9 The fewest requests
 //
-// To apply n objects takes n writes. What each object takes besides:
+// To apply n objects takes n writes. Each object also takes:
 //
 //   - two dry runs, of the checks before and under the lock: the first so that a refusal
 //     persists nothing, not even a lock; the second because another run may have held the

@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// Kind is the kind of an error: what it means for the cluster. It is also the exit
-// code.
+// Kind is the kind of an error: its meaning for the cluster. It is also the exit code.
 type Kind int
 
 // The kinds. Failed and Interrupted stand for a target that changed or may
@@ -22,9 +21,9 @@ const (
 	Refused     Kind = 5 // not what was approved, or not allowed
 )
 
-// Error is the type of all errors of [Apply] and [Gate]. Its text has at most
-// three lines: what was being done, what came back, what to do next. It may
-// contain text from the cluster and must pass textsafe before a person sees it.
+// Error is the type of all errors of [Apply] and [Gate]. Its text has at most three
+// lines: the operation, the cause, the advice. It may contain text from the cluster and
+// must pass textsafe before a person sees it.
 type Error struct {
 	Kind      Kind
 	Object    string // object id, when one object is to blame

@@ -61,8 +61,8 @@ type Event struct {
 type WaitState struct {
 	Stage    string    // empty when it does not wait
 	Deadline time.Time // when it gives up, zero when it never does
-	// LostSince is the time at which the cluster stopped answering, zero while
-	// it answers; Tries counts the requests since.
+	// LostSince is when the cluster stopped answering, zero while it answers; Tries counts
+	// the requests since.
 	LostSince time.Time
 	Tries     int
 	// TimedOut says that it gave up at the deadline.

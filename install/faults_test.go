@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// What happens to the n-th write of a run, records and lease included.
+// Faults at the n-th write of a run, records and lease included.
 const (
 	killed      = "the process is killed after the write"
 	answerLost  = "the answer is lost"
@@ -104,9 +104,8 @@ func (f *faulty) Observe(ctx context.Context, refs []preview.Ref, each func(prev
 	return f.Cluster.Observe(ctx, refs, each)
 }
 
-// deadClock is the machine's until the process is dead. What is left of it in the
-// test goes on to ask a network that is gone; a hundred times as fast, it is
-// done with that soon.
+// deadClock is the machine's until the process is dead. The rest of it in the test goes
+// on to ask a network that is gone; a hundred times as fast, it is done with that soon.
 type deadClock struct{ of *faulty }
 
 func (c deadClock) Now() time.Time {

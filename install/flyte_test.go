@@ -50,9 +50,9 @@ func TestClusterFlytePluginIsNotRemovedWhileItHasJobs(t *testing.T) {
 	w.apply(t, w.plan(t))
 }
 
-// A run that goes on reads again what the review saw of the engine that somebody
-// else runs: a right that is gone stops it, by name. What the first part of the
-// plan led to does not.
+// A run that goes on reads again what the review saw of the engine that another user
+// runs: a right that is gone stops it, by name. The effects of the plan's first part do
+// not.
 func TestClusterResumedFlytePlanMindsTheEngine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "flyte-resume")

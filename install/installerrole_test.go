@@ -340,8 +340,7 @@ func (l *limited) onlyForRecovery(right preview.Right) bool {
 	return right.Verb == "get" && (right.Resource == "leases" || right.Resource == "secrets" && strings.HasPrefix(right.Name, record+"."))
 }
 
-// namesRight reports whether a message names a right, in our words or in those of
-// the API server.
+// namesRight reports whether a message names a right, in our words or the API server's.
 func namesRight(said string, r preview.Right) bool {
 	what := r.Target()
 	if r.URL != "" {
@@ -350,8 +349,8 @@ func namesRight(said string, r preview.Right) bool {
 	return strings.Contains(said, r.Verb+" "+what) || strings.Contains(said, fmt.Sprintf("cannot %s resource %q", r.Verb, r.Resource)) && strings.Contains(said, r.Name)
 }
 
-// TestClusterReviewerAndDeployerPlanTheSame: what binds roles of its own has one digest,
-// for every planner, also where the role that is stored holds more than the
+// TestClusterReviewerAndDeployerPlanTheSame: a plan that binds its own roles has one
+// digest, for every planner, also where the role that is stored holds more than the
 // planned one, or the binding is to another role now.
 func TestClusterReviewerAndDeployerPlanTheSame(t *testing.T) {
 	w := newWorld(t, "same-plan")

@@ -65,8 +65,8 @@ func (a *attempt) dropIntents(ids ...string) {
 }
 
 // awaitLate waits until what an earlier run was creating exists, or cannot come to exist any
-// more, and enters it into the inventory, or removes it from there. It returns what came to
-// exist beside what this run itself has written.
+// more, and enters it into the inventory, or removes it from there. It returns the objects
+// that came to exist and that this run did not write.
 func (r *applier) awaitLate(ctx context.Context) ([]string, error) {
 	if r.leaving {
 		return nil, nil // with the namespace
@@ -107,8 +107,8 @@ func (r *applier) awaitLate(ctx context.Context) ([]string, error) {
 	}
 }
 
-// openIntents returns those objects that an earlier run was creating of which this run has
-// not learned what became of them.
+// openIntents returns the objects that an earlier run was creating and whose outcome this
+// run does not know.
 func (r *applier) openIntents() (open []record.Item, refs []preview.Ref) {
 	for _, item := range r.unarrived {
 		id := item.Ref().ID()

@@ -16,8 +16,8 @@ import (
 const flying = 16
 
 // TestClusterLateBatchIsTakenBackAsOne stops a run with sixteen creates in the network until
-// another user has uninstalled the release. They are taken back beside each other: the one
-// that is answered last holds none of the others up.
+// another user has uninstalled the release. They are taken back in parallel: the one that is
+// answered last holds none of the others up.
 func TestClusterLateBatchIsTakenBackAsOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "late-batch")

@@ -51,9 +51,9 @@ type leafCount struct {
 // Whatever a plan sends is in what the review compares, and each leaf of it counts by
 // itself: another value is in the list of changes, in the digests and hashes that are
 // approved, and drift where it is edited. It is tried with random objects of all built-in
-// kinds, in which also the fields are set that controllers or the API server change by
-// themselves, and with the manifests of the corpus: a sample in "make test", all in
-// "make soak".
+// kinds, which also set the fields that controllers or the API server change by
+// themselves, and with the manifests of the corpus: a sample in "make test", all in "make
+// soak".
 func TestSlowEveryLeafIsSeen(t *testing.T) {
 	slowtest.Skip(t, "changing every leaf of every kind")
 	count := &leafCount{kinds: map[string]bool{}, places: map[string]int{}, schemas: k8s.NewSchemas()}
@@ -99,9 +99,8 @@ func (c *leafCount) plan(t *testing.T, older, newer planned.Content) *preview.Pl
 }
 
 // sampledLeaves is about how many leaves of an object are tried outside of a soak, and
-// sampledVolatile of how many objects each volatile field. In a
-// soak it is all of random objects, and corpusLeaves of those of the corpus: large CRDs have
-// 15,000, which are alike.
+// sampledVolatile of how many objects each volatile field. A soak takes all leaves of random
+// objects, and corpusLeaves of the corpus: large CRDs have 15,000 alike.
 const sampledLeaves, sampledVolatile, corpusLeaves = 12, 3, 300
 
 // object tries one object: as planned, and with another value of its leaves, one by one.
@@ -221,8 +220,8 @@ func leafManifests() []map[string]any {
 	}
 }
 
-// What a real API server would change for another value of a leaf is all in the review of
-// the upgrade, and seen by status once it is there.
+// The review of the upgrade shows every change that a real API server makes for another
+// value of a leaf, and status sees it once it is there.
 func TestClusterNothingAnApplyChangesIsUnseen(t *testing.T) {
 	w := newWorldIn(t, sandboxtest.Borrow(t), "unseen") // its APIService answers nothing, so that no namespace could be deleted
 	manifests := leafManifests()

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// everything lists all objects of all kinds that can be listed, by id. What the
-// control plane writes about its own work is left out: events, and the
-// heartbeats of nodes and of its components.
+// everything lists all objects of all kinds that can be listed, by id. Objects about the
+// control plane's own work are left out: events, and the heartbeats of nodes and of its
+// components.
 func (w *world) everything(t *testing.T) map[string]bool {
 	t.Helper()
 	w.Refresh()
@@ -117,9 +117,9 @@ func TestClusterLifeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// named tells what the plan of a removal leaves: what it keeps, the namespace it
-// read, with what every namespace holds, what the API server makes of a kept
-// definition, and the record.
+// named tells what the plan of a removal leaves: the objects it keeps, the namespace it
+// read, with what every namespace holds, what the API server makes of a kept definition,
+// and the record.
 func (w *world) named(removal *preview.Plan) func(id string) bool {
 	ns := w.release.Namespace
 	left := map[string]bool{"core/ConfigMap/" + ns + "/kube-root-ca.crt": true, "core/ServiceAccount/" + ns + "/default": true}

@@ -20,9 +20,9 @@ const (
 	leaseDuration = leaseSeconds * time.Second
 	renewEvery    = 4 * time.Second
 	pollLease     = time.Second
-	// doubtAfter is the age at which the last renewal of the lease is too old
-	// to write on: the lease is renewed first. A write sent before has the rest
-	// of the lease to be stored.
+	// doubtAfter is the age that makes the last renewal of the lease too old to write on:
+	// the lease is renewed first. A write sent before has the rest of the lease to be
+	// stored.
 	doubtAfter = 2 * renewEvery
 )
 
@@ -56,8 +56,7 @@ type lock struct {
 
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
-	// renewed is the time at which the last acknowledged renewal was sent; nil
-	// when that is not known.
+	// renewed is when the last acknowledged renewal was sent; nil when that is not known.
 	renewed atomic.Pointer[clock.Stamp]
 	proof   error        // of the last Prove
 	proofs  atomic.Int64 // how many there were
@@ -243,8 +242,8 @@ func (l *lock) keepRenewing(ctx context.Context) error {
 	return nil
 }
 
-// age returns the time since the last successful renewal was sent, including
-// time in which the process or the machine was suspended.
+// age returns the time since the last successful renewal was sent, including time while
+// the process or the machine was suspended.
 func (l *lock) age() time.Duration {
 	renewed := l.renewed.Load()
 	if renewed == nil {
@@ -269,7 +268,7 @@ func (l *lock) Confirm(ctx context.Context) error {
 }
 
 // Prove renews the lease now. If that fails, the context of the lock is cancelled. Writes
-// in flight beside each other may ask at once: one of them finds out for all.
+// in flight in parallel may ask at once: one of them finds out for all.
 func (l *lock) Prove(ctx context.Context) error {
 	if l == nil || l.leaving.Load() {
 		return nil
@@ -284,7 +283,7 @@ func (l *lock) Prove(ctx context.Context) error {
 	return l.proof
 }
 
-// prove renews the lease, with mu held: its deadline is not that of having waited for it.
+// prove renews the lease, with mu held: waiting for mu does not count against its deadline.
 func (l *lock) prove(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/reads"
 )
 
-// verifyEndState compares every object of the plan with the review at the end of
-// the run: unchanged objects, for which nothing was sent, and written ones, which
-// others may have changed since. A difference fails the run. Differences in custom
-// resources are only reported, because their controller may write to them.
+// verifyEndState compares every object of the plan with the review at the end of the
+// run: unchanged objects, which were not sent, and written ones, which others may have
+// changed since. A difference fails the run. Differences in custom resources are only
+// reported, because their controller may write to them.
 func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
@@ -88,9 +88,9 @@ func (r *applier) unseenError(doing string, o *preview.Object, err error) error 
 	return r.noAnswerError(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// editText says how a live object differs from the review, empty if it does
-// not. An object whose resourceVersion is that of its write is not compared,
-// because a CRD of the plan may have changed how the object is read.
+// editText says how a live object differs from the review, empty if it does not. An
+// object that still has the resourceVersion of its write is not compared, because a CRD
+// of the plan may have changed how the object is read.
 func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.ResourceVersion(r.liveOf(o))
 	if record.HasWrite(o.Action) {

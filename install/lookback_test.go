@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// afterWrite is a cluster in which somebody does something right after the
-// ConfigMap named changed is written: after the second whole check, that is.
+// afterWrite is a cluster where another user does something right after the ConfigMap
+// named changed is written: after the second whole check, that is.
 type afterWrite struct {
 	install.Cluster
 	do   func()

@@ -12,8 +12,8 @@ import (
 )
 
 // TestClusterSomebodyIsFasterThanTheSecondLook loses the answer of a write that was
-// carried out, and lets somebody else change its object before the run has read
-// what became of it. The exit code never denies the write.
+// carried out, and lets another user change its object before the run has read what
+// became of it. The exit code never denies the write.
 func TestClusterSomebodyIsFasterThanTheSecondLook(t *testing.T) {
 	object := part{kind: "ConfigMap", name: "p", value: "old"}
 	role := part{kind: "Role", name: "p", value: "old"}

@@ -26,9 +26,9 @@ func (w *world) keeping(t *testing.T, kept *[]*record.Receipt) install.Options {
 	return opts
 }
 
-// TestClusterNamespaceGoesLastAndWithItsReceiptKept: what is in the way of one
-// deletion stops before the namespace, with the record; and the record is gone
-// only after the receipt was handed over.
+// TestClusterNamespaceGoesLastAndWithItsReceiptKept: an obstacle to one deletion stops
+// the run before the namespace, with the record; and the record is gone only after the
+// receipt was handed over.
 func TestClusterNamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "own-namespace")
@@ -90,7 +90,7 @@ func TestClusterNamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	}
 }
 
-// TestClusterNamespaceWithoutTheMarkStays: what the record says is not enough.
+// TestClusterNamespaceWithoutTheMarkStays: the record alone is not enough.
 func TestClusterNamespaceWithoutTheMarkStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "unmarked-namespace")
@@ -107,8 +107,8 @@ func TestClusterNamespaceWithoutTheMarkStays(t *testing.T) {
 	}
 }
 
-// TestClusterNamespaceThatTheReleaseDidNotMakeStays: one of the same name that
-// somebody made again is another one.
+// TestClusterNamespaceThatTheReleaseDidNotMakeStays: one of the same name that another
+// user made again is another one.
 func TestClusterNamespaceThatTheReleaseDidNotMakeStays(t *testing.T) {
 	w := newWorld(t, "not-own-namespace")
 	ns := w.release.Namespace

@@ -112,10 +112,11 @@ func (w *world) planGet(t testing.TB, contents ...planned.Content) *preview.Plan
 	return w.planWith(t, func(o *engine.Options) { o.ReadMode = preview.ReadGet }, contents...)
 }
 
-// TestClusterNothingIsAddedBehindTheReview: what a webhook of the cluster adds to an object
-// is in the review, or is refused before the object is written: by kind, in a namespace
-// that exists and in one that the plan makes, by a webhook that was there at the review or
-// not, that changes the copy in another namespace or not, and for both modes of reading.
+// TestClusterNothingIsAddedBehindTheReview: an addition to an object by a webhook of the
+// cluster is in the review, or is refused before the object is written: by kind, in a
+// namespace that exists and in one that the plan makes, by a webhook that was there at the
+// review or not, that changes the copy in another namespace or not, and for both modes of
+// reading.
 func TestClusterNothingIsAddedBehindTheReview(t *testing.T) {
 	m := newMeddler(t)
 	raw := sandboxtest.NewRawClient(t, m.world.sandbox.Kubeconfig())
@@ -216,9 +217,9 @@ func (m *meddler) isShown(t *testing.T, w *world, plan *preview.Plan, a addition
 	}
 }
 
-// TestClusterStatusSeesWhatIsAddedLater: what another client adds to an object after the
-// install is drift, in a namespace that the plan made and in one that was there; what is
-// noted in metadata, and the number of replicas, is not.
+// TestClusterStatusSeesWhatIsAddedLater: an addition by another client after the install
+// is drift, in a namespace that the plan made and in one that was there; metadata and
+// the number of replicas are not.
 func TestClusterStatusSeesWhatIsAddedLater(t *testing.T) {
 	w := newWorld(t, "added-later")
 	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
@@ -294,8 +295,8 @@ const lampDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResour
     watts: {type: integer, default: 40}, image: {type: string}, colour: {type: object, default: {}, properties: {warm: {type: boolean, default: true}}}}}}}}}]}}`
 
 // TestClusterCustomResourcesOfNewKinds: the defaults of a CRD's schema are no additions, of
-// a CRD that comes with the plan and of one that is there while the namespace is new; what
-// admission adds to the custom resource is refused before it is written.
+// a CRD that comes with the plan and of one that is there while the namespace is new;
+// additions by admission to the custom resource are refused before it is written.
 func TestClusterCustomResourcesOfNewKinds(t *testing.T) {
 	m := newMeddler(t)
 	raw := sandboxtest.NewRawClient(t, m.world.sandbox.Kubeconfig())

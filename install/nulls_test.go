@@ -37,7 +37,7 @@ spec:
               size: {type: integer, default: 3}
 `
 
-// TestClusterNullsAreWhatTheServerTakesThemFor: what a package says with nulls is stored as
+// TestClusterNullsAreWhatTheServerTakesThemFor: a package's object with nulls is stored as
 // the API server stores it where it is created as it stands, and as the review predicts it.
 func TestClusterNullsAreWhatTheServerTakesThemFor(t *testing.T) {
 	t.Parallel()

@@ -71,7 +71,7 @@ func TestClusterOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
 		if _, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts); err != nil {
 			t.Fatal(err)
 		}
-		// What gates nothing, such as the Namespace, may be seen to be ready late.
+		// Objects that gate nothing, such as the Namespace, may be seen to be ready late.
 		got := strings.Join(order, " ")
 		before, ended := strings.CutSuffix(got, " operands Thing")
 		if !ended || !strings.Contains(before, "Deployment") {
@@ -99,7 +99,7 @@ func TestClusterOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
 
 func TestClusterHealthCheckHoldsTheNextStageBack(t *testing.T) {
 	w := newWorld(t, "checked")
-	// Services are no gate of their own; Deployments come in a later stage.
+	// Services alone are no gate; Deployments come in a later stage.
 	manifest := "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}\n---\n" + fault("none")
 	plan := w.plan(t, w.content(t, "1.0.0", manifest))
 	check, err := health.Parse("Service/web=has(self.metadata.annotations) && 'ready' in self.metadata.annotations")

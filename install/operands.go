@@ -36,7 +36,7 @@ func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[
 	return out, nil
 }
 
-// servedKind is the kind of a CRD, with the version by which its objects are read.
+// servedKind is the kind of a CRD, with the version for reading its objects.
 type servedKind struct{ apiVersion, group, kind string }
 
 // String returns KIND.GROUP.
@@ -89,10 +89,9 @@ type Lister interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
 
-// LeftOperands counts the custom resources, by KIND.GROUP, that an uninstall
-// would leave without their operator: those of CRDs that the plan does not
-// delete. For a CRD that another release has too, only custom resources in the
-// release's own namespace count.
+// LeftOperands counts the custom resources, by KIND.GROUP, that an uninstall would leave
+// without their operator: the CRDs of these stay. For a CRD that another release has
+// too, only custom resources in the release's own namespace count.
 func LeftOperands(ctx context.Context, cluster interface {
 	Counter
 	Lister

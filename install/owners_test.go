@@ -33,8 +33,8 @@ func conflictsTo(choice string) func(*engine.Options) {
 	return func(o *engine.Options) { o.Apply.Conflicts = choice }
 }
 
-// TestClusterContestedFields: a field that somebody else took is refused, taken over
-// or left, as the plan says, in both ways of reading the cluster.
+// TestClusterContestedFields: a field that another user took is refused, taken over or
+// left, as the plan says, in both ways of reading the cluster.
 func TestClusterContestedFields(t *testing.T) {
 	for _, mode := range []preview.ReadMode{preview.ReadDryRun, preview.ReadGet} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -123,8 +123,8 @@ func findingWith(plan *preview.Plan, id string) *preview.Finding {
 	return nil
 }
 
-// meddling is a cluster in which somebody takes one more field right before
-// the first dry run of a write that takes fields over.
+// meddling is a cluster where another user takes one more field right before the first
+// dry run of a write that takes fields over.
 type meddling struct {
 	install.Cluster
 	armed  bool
@@ -194,8 +194,8 @@ metadata: {name: VERSION}
 rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 `
 
-// TestClusterReplace: what cannot be changed is deleted with its dependents and made
-// anew, as the review says.
+// TestClusterReplace: an object that cannot be changed is deleted with its dependents
+// and made anew, as the review says.
 func TestClusterReplace(t *testing.T) {
 	w := newWorld(t, "replaces")
 	at := func(version string) planned.Content {
@@ -377,9 +377,9 @@ func TestClusterWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
 	}
 }
 
-// TestClusterResumeTrustsNoRecordedFindings: whoever may write Secrets in the release
-// namespace could take the findings out of the recorded plan; what is sealed
-// still says what is critical. And what the plan only read must be as it was.
+// TestClusterResumeTrustsNoRecordedFindings: anyone who may write Secrets in the release
+// namespace could take the findings out of the recorded plan; the sealed data still says
+// which findings are critical. And what the plan only read must be as it was.
 func TestClusterResumeTrustsNoRecordedFindings(t *testing.T) {
 	w := newWorld(t, "distrust")
 	const manifest = `
@@ -424,8 +424,8 @@ subjects: [{kind: ServiceAccount, name: op}]
 	w.apply(t, plan)
 }
 
-// TestClusterAdopt: what kubectl and Helm made is taken over whole: nothing of the
-// former owner stays, and what its deletion would have taken along stays.
+// TestClusterAdopt: objects of kubectl and Helm are taken over whole: nothing of the
+// former owner stays, and dependents that its deletion would have removed stay.
 func TestClusterAdopt(t *testing.T) {
 	w := newWorld(t, "adopts")
 	w.edit(t, "create", "namespace", "adopts")

@@ -38,8 +38,8 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: NAME}
 subjects: [{kind: ServiceAccount, name: op, namespace: NAME}]
 `
 
-// An interrupted run was judged when it began. What counts when it goes on is
-// the policy of that day, whichever way the plan comes.
+// An interrupted run was judged when it began. When it goes on, the policy of that day
+// counts, whichever way the plan comes.
 func TestClusterResumedApplyIsJudgedByTodaysPolicy(t *testing.T) {
 	const (
 		noB    = "rules: [{name: no-b, expression: \"!plan.objects.exists(o, o.name == 'b')\", message: b is not wanted, severity: critical}]\n"

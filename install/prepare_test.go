@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// prepare lets others have some of the objects before the plan is made, and
-// makes the choices about those: what does not exist is made by somebody, or by
-// another release, and fields of what does are taken.
+// prepare lets others have some of the objects before the plan is made, and makes the
+// choices about those: another user or release creates the missing ones, and takes
+// fields of the existing ones.
 func (tr *trial) prepare(parts []part) func(*engine.Options) {
 	ns := tr.w.release.Namespace
 	conflicts := []string{preview.ConflictsFail, preview.ConflictsLeave, preview.ConflictsTake, preview.ConflictsTake, preview.ConflictsTake}[tr.chance.IntN(5)]
@@ -39,8 +39,7 @@ func (tr *trial) prepare(parts []part) func(*engine.Options) {
 	return func(o *engine.Options) { o.Apply.Conflicts, o.Apply.Adopt = conflicts, adopt }
 }
 
-// others reports whether somebody else can make objects: in a namespace that
-// exists.
+// others reports whether another user can make objects: in a namespace that exists.
 func (tr *trial) others(ns string) bool {
 	status, _, err := tr.raw.Do(context.Background(), http.MethodGet, "/api/v1/namespaces/"+ns, "", nil)
 	if err == nil && status == http.StatusNotFound && tr.chance.IntN(2) == 0 {

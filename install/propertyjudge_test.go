@@ -43,8 +43,8 @@ func (tr *trial) judge(events []sandbox.AuditEvent) {
 	}
 }
 
-// judgeSuccess wants every object as reviewed when it was written, still so
-// unless somebody edited it afterwards, and nothing written beside.
+// judgeSuccess wants every object as reviewed when it was written, still so unless
+// another user edited it afterwards, and no other object written.
 func (tr *trial) judgeSuccess(persisted map[string]int) {
 	for i := range tr.plan.Objects {
 		o := &tr.plan.Objects[i]
@@ -123,8 +123,8 @@ func writes(a preview.Action) bool {
 	return false
 }
 
-// reviewed returns the body that an object is compared with after a write. What an adoption
-// leads to is only merged at review, without defaults.
+// reviewed returns the body that an object is compared with after a write. The result of an
+// adoption is only merged at review, without defaults.
 func reviewed(o *preview.Object) map[string]any {
 	if o.Action == preview.ActionAdopt {
 		return nil
@@ -170,8 +170,8 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 		case record.StateApplied, record.StateReady, record.StateWaiting, record.StateDiverged, record.StateRemoved, record.StateRemoving, record.StateReleased:
 			reported = true
 		}
-		// Nobody can tell what became of a write without an answer when the
-		// other client was there too, or the body is not recorded.
+		// No one can tell what became of a write without an answer when the other client was
+		// there too, or the body is not recorded.
 		unknown := o.State == record.StateSent && strings.HasPrefix(o.ID, "core/Secret/")
 		if tr.lost[o.ID] && (tr.disturbed[o.ID] || unknown) {
 			continue

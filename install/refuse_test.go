@@ -32,7 +32,7 @@ spec:
       containers: [{name: web, image: registry.example.com/web:1}]
 `
 
-// edit changes a live object as somebody else does: another field manager.
+// edit changes a live object as another user does: another field manager.
 func (w *world) edit(t *testing.T, args ...string) {
 	t.Helper()
 	runKubectl(t, w.sandbox.Kubeconfig(), args...)
@@ -369,8 +369,8 @@ func TestClusterResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
 	}
 }
 
-// robbed is a cluster in which somebody takes the lock away at the first
-// ConfigMap, which is answered only when the run has looked at its lease since.
+// robbed is a cluster where another user takes the lock away at the first ConfigMap,
+// which is answered only when the run has looked at its lease since.
 type robbed struct {
 	install.Cluster
 	steal  func()

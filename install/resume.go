@@ -117,7 +117,7 @@ type leftObject struct {
 }
 
 // readLeft reads the objects of an interrupted run's plan, and asks for each that may have
-// been written whether it was. What the plan does not touch is left out.
+// been written whether it was. Objects that the plan does not touch are left out.
 func (r *applier) readLeft(ctx context.Context, objects []preview.Object) ([]leftObject, error) {
 	var left []leftObject
 	var planned []*preview.Object

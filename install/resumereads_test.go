@@ -10,8 +10,8 @@ import (
 )
 
 // TestClusterResumeReadsAgainWhatThePlanRestsOn interrupts a plan, moves something it
-// only read, and goes on: that is refused until it is as it was. What the plan's
-// own writes move is not counted.
+// only read, and goes on: that is refused until it is as it was. Changes by the plan's
+// own writes do not count.
 func TestClusterResumeReadsAgainWhatThePlanRestsOn(t *testing.T) {
 	const pod = `
 apiVersion: apps/v1

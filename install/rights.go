@@ -110,8 +110,8 @@ func missingRights(p *preview.Plan, in preview.Installer) error {
 	return fmt.Errorf("forbidden: %s; ask for these permissions (%s prints the roles), or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
 }
 
-// missingReadRights lists the permissions to read that planning needs and the
-// user lacks: without them the plan differs from that of a user who has them.
+// missingReadRights lists the permissions to read that planning needs and the user
+// lacks: without them, the plan differs from the plan of a user who has them.
 func missingReadRights(plan *preview.Plan) []string {
 	var reasons []string
 	for _, r := range plan.Access.Installer.Unread {

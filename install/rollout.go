@@ -49,10 +49,10 @@ func (w *waiter) gates(ctx context.Context, i int) error {
 	return nil
 }
 
-// gateOf returns the objects of stage from that must be ready before stage to
-// begins: those of certain kinds, and those that a health check of the user
-// selects. PersistentVolumeClaims are left out, because a claim that waits for
-// its first consumer would block for ever.
+// gateOf returns the objects of stage from that must be ready before stage to begins:
+// objects of certain kinds, and objects that the user's health checks select.
+// PersistentVolumeClaims are left out, because a claim that waits for its first consumer
+// would block for ever.
 func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
@@ -148,7 +148,7 @@ func (w *waiter) rollout(ctx context.Context) error {
 }
 
 // settle records a Secret as ready, which it is once it is stored. It is not followed: each
-// would take a watch of its own, so that no other Secret is read. Whether it is still as
+// would take its own watch, so that no other Secret is read. Whether it is still as
 // reviewed shows at the end of the run.
 func (w *waiter) settle(o *preview.Object) {
 	entry := w.record.Object(o.ID)

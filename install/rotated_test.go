@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
 )
 
-// kept is an object with a value that another client rotates: VALUE in its text,
-// or HIDDEN in base64. OTHER stands beside it, and FIXED cannot change in place.
+// kept is an object with a value that another client rotates: VALUE in its text, or
+// HIDDEN in base64. OTHER stands next to it, and FIXED cannot change in place.
 type kept struct {
 	path, text string
 	named      string // what a refusal calls the value

@@ -96,7 +96,7 @@ func (w *world) plan(t testing.TB, contents ...planned.Content) *preview.Plan {
 	}, contents...)
 }
 
-// planOptions are those of a plan on top of what is installed.
+// planOptions returns the options for a plan on top of the installed state.
 func (w *world) planOptions(t testing.TB) engine.Options {
 	t.Helper()
 	opts := engine.Options{

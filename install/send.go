@@ -58,9 +58,9 @@ func (r *applier) sendAll(ctx context.Context, stage *preview.Stage, objects []*
 	return diverged, nil
 }
 
-// alike returns how many of a stage's next objects may be written beside each other: those
-// of the kind of the first with one write each. Hooks, and what a stage of its own removes
-// in order, are written one by one.
+// alike returns how many of a stage's next objects may be written in parallel: objects
+// of the first one's kind with one write each. Hooks, and what its own stage removes in
+// order, are written one by one.
 func alike(stage *preview.Stage, objects []*preview.Object) int {
 	first := objects[0]
 	single := func(o *preview.Object) bool {
@@ -115,8 +115,8 @@ func (r *applier) sendAlike(ctx context.Context, objects []*preview.Object, limi
 
 // joinFailures returns the gravest of the errors of writes that were in flight together, the
 // first one of several, with the causes of the others; nil entries are of those that
-// succeeded. A write of which the outcome is unknown is graver than what can be resumed, and
-// that than a refusal: nothing is undone while a write may still arrive.
+// succeeded. An unknown outcome is graver than a resumable failure, which is graver than a
+// refusal: nothing is undone while a write may still arrive.
 func joinFailures(failed []error) error {
 	var gravest error
 	for _, err := range failed {
@@ -153,7 +153,7 @@ func gravity(err error) int {
 	return 0
 }
 
-// launch sends one write beside others.
+// launch sends one write in parallel to others.
 func (r *applier) launch(ctx context.Context, at int, o *preview.Object, done chan<- flight) {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	before := r.liveOf(o)
@@ -231,7 +231,7 @@ func (r *applier) finish(ctx context.Context, o *preview.Object, w writeResult, 
 		}
 		return Same, nil
 	}
-	// What others added between the check and the write is what it was made on.
+	// The write was made on top of changes that others made after the check.
 	return r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
 }
 

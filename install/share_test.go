@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// sharing is two releases of which the second brings a definition of the first.
+// sharing is two releases; the second brings a definition of the first.
 type sharing struct {
 	owner, sharer *world
 	id            string // of the definition
@@ -26,7 +26,7 @@ func newSharing(t *testing.T, name string) *sharing {
 	return s
 }
 
-// definition is that of the owner, with a description.
+// definition returns the owner's definition, with a description.
 func (s *sharing) definition(description string) string {
 	text := strings.ReplaceAll(definition, "GROUP", s.owner.release.Name+".example.com")
 	return strings.Replace(text, "{type: object,", "{description: "+description+", type: object,", 1)
@@ -167,8 +167,8 @@ func TestClusterOwnerOfASharedDefinitionMoves(t *testing.T) {
 	s.sharer.apply(t, s.plan(t, "one", asIs))
 }
 
-// TestClusterWhatAReleaseLeftBehindCanBeTakenOver: the definition that an uninstall
-// kept is in nobody's way, and the record that says so may be gone, too.
+// TestClusterWhatAReleaseLeftBehindCanBeTakenOver: the definition that an uninstall kept
+// is in no one's way, and the record that says so may be gone, too.
 func TestClusterWhatAReleaseLeftBehindCanBeTakenOver(t *testing.T) {
 	for _, how := range []string{"uninstalled", "forgotten"} {
 		t.Run(how, func(t *testing.T) {

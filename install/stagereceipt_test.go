@@ -45,9 +45,9 @@ spec:
     spec: {serviceAccountName: worker, containers: [{name: worker, image: registry.example.com/worker:1}]}
 `
 
-// TestClusterFailedPlanIsTakenBackStageByStageInReverse: what was made last goes
-// first, each object after the one before it was answered for, and the receipts
-// tell both ways stage by stage.
+// TestClusterFailedPlanIsTakenBackStageByStageInReverse: the object made last goes
+// first, each object after the one before it was answered for, and the receipts tell
+// both ways stage by stage.
 func TestClusterFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "reverse")

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// stopClock is the machine's of a process that can be stopped: what it waits for
-// comes when it goes on, and an hour has passed then.
+// stopClock is the machine's clock for a process that can be stopped: its timers fire
+// when it goes on, and an hour has passed then.
 type stopClock struct {
 	mu      sync.Mutex
 	ahead   time.Duration

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// through applies a plan over a fault proxy, as a user of its own.
+// through applies a plan over a fault proxy, as its own user.
 func (w *world) through(t *testing.T, plan *preview.Plan, fault func(sandboxtest.Request) sandboxtest.Fault) (*record.Receipt, error) {
 	t.Helper()
 	proxy := sandboxtest.NewProxy(t, sandboxtest.User(t, w.sandbox, w.user, "system:masters"), sandboxtest.ProxyOptions{Fault: fault})
@@ -52,13 +52,13 @@ func (w *world) goOn(t *testing.T, plan *preview.Plan) {
 	w.sameAsReviewed(t, plan)
 }
 
-// isPlanObject tells writes of a plan from those of records and locks.
+// isPlanObject tells writes of a plan from writes of records and locks.
 func isPlanObject(r sandboxtest.Request) bool {
 	return r.Persists() && !strings.Contains(r.Path, "/kubectl-operator.")
 }
 
 // TestClusterStorms has the API server answer 429 and 500, and the network cut, again
-// and again. What a storm stops goes on when it is over.
+// and again. A run that a storm stops goes on when the storm is over.
 func TestClusterStorms(t *testing.T) {
 	for name, faults := range map[string][]sandboxtest.Fault{
 		"429":              {{Status: 429}},

@@ -93,7 +93,7 @@ func (m *tampering) laterThan(written string) {
 	}
 }
 
-// secret is the Secret with the record of a revision, 5 of which is the newest.
+// secret is the Secret with the record of a revision; the newest is 5.
 func (m *tampering) secret(revision int) string {
 	if revision == 5 {
 		return preview.RecordName(m.release.Name)
@@ -137,7 +137,7 @@ func (m *tampering) put(revision int, data map[string]any) {
 	m.makes(m.t, string(body))
 }
 
-// data returns that of a revision's record as this program wrote it.
+// data returns the data of a revision's record as this program wrote it.
 func (m *tampering) data(revision int) map[string]any { return m.kept[m.secret(revision)] }
 
 // rewritten returns the data of a revision's record with its JSON changed.
@@ -192,9 +192,9 @@ func older(change func(revision float64, entry map[string]any) (keep bool)) func
 	}
 }
 
-// TestClusterHistoryShowsTampering: what users who may write Secrets do to the records of
-// a release is seen, and said since which revision, or is only seen by signatures, as
-// the documentation of package install has it.
+// TestClusterHistoryShowsTampering: changes to a release's records by users who may write
+// Secrets are seen, with the first such revision, or are only seen by signatures, as the
+// documentation of package install has it.
 func TestClusterHistoryShowsTampering(t *testing.T) {
 	t.Parallel()
 	m := newTampering(t, "tampered")
@@ -301,7 +301,7 @@ func TestClusterHistoryShowsTampering(t *testing.T) {
 	}
 }
 
-// TestClusterNoRunOnAHistoryThatBroke: what was approved before a record was removed is
+// TestClusterNoRunOnAHistoryThatBroke: a plan approved before a record was removed is
 // refused by every action, also to resume it, and nothing is written.
 func TestClusterNoRunOnAHistoryThatBroke(t *testing.T) {
 	t.Parallel()

@@ -71,8 +71,8 @@ func (t *trials) needed(o *preview.Object) bool {
 
 // ahead tries, before stage at, each object of it and of later stages whose namespace and
 // kind are there by now. If admission adds to one of them what the review did not show,
-// none is written. What depends on other objects of the plan that are still to come, as a
-// binding on its role, is tried again before its write.
+// none is written. An object that depends on later objects of the plan, as a binding on
+// its role, is tried again before its write.
 func (t *trials) ahead(ctx context.Context, at int) error {
 	objects, err := t.ready(ctx, at)
 	if err != nil || len(objects) == 0 {

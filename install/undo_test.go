@@ -44,8 +44,8 @@ func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents
 	return engine.Build(t.Context(), contents, w, opts)
 }
 
-// refusing is a world whose namespace denies writes of the ConfigMap named
-// refused, once they are no dry run: what fails at the apply and not before.
+// refusing is a world whose namespace denies writes of the ConfigMap named refused, once
+// they are no dry run: it fails at the apply and not before.
 func refusing(t *testing.T, name string) *world {
 	t.Helper()
 	w := newWorld(t, name)
@@ -111,8 +111,8 @@ func (w *world) failing(t *testing.T, plan *preview.Plan, opts install.Options) 
 	return receipt, err
 }
 
-// withoutGrace are options with which an hour passes as soon as an object is told
-// to lack its image: nothing heals it in that time either.
+// withoutGrace returns options that let an hour pass as soon as an object is told to
+// lack its image: nothing heals it in that time either.
 func (w *world) withoutGrace(t *testing.T, object string) install.Options {
 	opts, clock := w.options(t), newJumpClock()
 	opts.Clock, opts.RolloutTimeout, opts.StageTimeout = clock, 10*time.Minute, 10*time.Minute
@@ -296,8 +296,8 @@ func killUndo(t *testing.T, at int) bool {
 	return true
 }
 
-// TestClusterForeignEditStopsTheUndo: what somebody else changed since the plan wrote
-// it is not overwritten, and neither is anything else.
+// TestClusterForeignEditStopsTheUndo: an object that another user changed after the plan
+// wrote it is not overwritten, and neither is any other.
 func TestClusterForeignEditStopsTheUndo(t *testing.T) {
 	for i, test := range []struct {
 		name string

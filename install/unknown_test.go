@@ -51,8 +51,8 @@ func (w *world) orphans(t *testing.T) []string {
 	})
 }
 
-// lateBatch is a proxy through which a batch runs of which one create is cut and arrives
-// when the test says so, and another one is refused.
+// lateBatch is a proxy for a batch: it cuts one create, which arrives when the test says
+// so, and refuses another.
 type lateBatch struct {
 	proxy    *sandboxtest.Proxy
 	arrive   func() // the create that was cut goes on to the API server
@@ -142,8 +142,8 @@ func TestClusterRunWithAWriteOnItsWayIsInterrupted(t *testing.T) {
 }
 
 // TestClusterFreezeIsNoEditByOthers: from one write on, admission refuses every create and
-// update. What was written before is known as such: it is taken back, or gone on with, and
-// no other client is blamed.
+// update. Objects written before are known as such: they are taken back, or the run goes
+// on with them, and no other client is blamed.
 func TestClusterFreezeIsNoEditByOthers(t *testing.T) {
 	const freeze = "the change freeze has begun"
 	start := func(t *testing.T, name string) (w *world, frozen *atomic.Bool) {

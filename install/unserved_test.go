@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// beforeDelete is a cluster in which somebody does something right before a Thing is
+// beforeDelete is a cluster where another user does something right before a Thing is
 // deleted.
 type beforeDelete struct {
 	install.Cluster

@@ -110,7 +110,7 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
 			return writeResult{}, w.outcomeUnknown(onItsWay, err)
 		}
-		// What a resumed plan creates may come from the run before, late.
+		// An object that a resumed plan creates may come late from the run before.
 		live, done, err := w.reread(ctx, o, lost, before == nil && w.isResumed(), err)
 		if err != nil || done {
 			return writeResult{live: live, on: before}, err
@@ -157,8 +157,8 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	return w.applyOnce(ctx, item)
 }
 
-// notSentError returns err, of a check before a write, as that of a write that
-// was not sent.
+// notSentError returns err, of a check before a write, as the error of a write that was
+// not sent.
 func notSentError(err error) error {
 	if preview.ReasonOf(err) == preview.ReasonChanged {
 		return err

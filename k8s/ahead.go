@@ -26,8 +26,8 @@ func (c *Client) PreparePlan(ctx context.Context, mode preview.ReadMode) (stop f
 	return c.rights.end
 }
 
-// PrepareMerge reads the schemas of API versions that [Client.Merge] will need. What cannot
-// be read is an error there.
+// PrepareMerge reads the schemas of API versions that [Client.Merge] will need. A schema
+// that cannot be read is an error there.
 func (c *Client) PrepareMerge(ctx context.Context, apiVersions []string) {
 	var group tasks.Group
 	group.SetLimit(concurrency)

@@ -16,9 +16,8 @@ import (
 // groups in one answer (KEP-3352).
 const aggregatedDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// APIVersions returns the API versions that the cluster serves ("v1" or
-// "GROUP/VERSION") and their kinds ("GROUP/VERSION/KIND"), sorted: what Helm
-// calls the cluster's version set.
+// APIVersions returns the API versions that the cluster serves ("v1" or "GROUP/VERSION")
+// and their kinds ("GROUP/VERSION/KIND"), sorted: Helm's version set.
 func (c *Client) APIVersions(ctx context.Context) ([]string, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {

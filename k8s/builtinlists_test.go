@@ -40,7 +40,7 @@ func typedLists(t testing.TB) map[schema.GroupVersionKind]reflect.Type {
 	return lists
 }
 
-// filled are values of types that have a form of their own in JSON.
+// filled are values of types that have their own form in JSON.
 var filled = map[reflect.Type]any{
 	reflect.TypeFor[metav1.Time]():          metav1.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	reflect.TypeFor[metav1.MicroTime]():     metav1.NewMicroTime(time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)),
@@ -139,8 +139,8 @@ func pathsOf(object map[string]any, depth int) []string {
 	return paths
 }
 
-// What is used of an object is the same from a list in protobuf and from one in JSON, for
-// each kind and field, so that a fingerprint of it is the same too.
+// The decoded fields of an object are the same from a list in protobuf and from one in
+// JSON, for each kind and field, so that a fingerprint of it is the same too.
 func TestAListInProtobufHasTheFieldsOfTheListInJSON(t *testing.T) {
 	for kind, of := range typedLists(t) {
 		t.Run(kind.GroupVersion().String()+" "+kind.Kind, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestNoTypeOfAListInProtobufNestsInItself(t *testing.T) {
 	}
 }
 
-// What is cut off anywhere is an error and never a shorter list.
+// A list that is cut off anywhere is an error and never a shorter list.
 func TestAListInProtobufThatIsCutOffIsAnError(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "RoleList"}
 	_, data := encoded(t, newList(kind, typedLists(t)[kind]))
@@ -299,7 +299,7 @@ func TestClusterListsAndTheirRefusalsComeInProtobuf(t *testing.T) {
 	}
 }
 
-// The types are those of the module that go.mod names.
+// The types come from the module that go.mod names.
 func TestTheNewestTypesAreThoseOfThisProgram(t *testing.T) {
 	text, err := os.ReadFile("../go.mod")
 	if err != nil {

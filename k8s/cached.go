@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Cache keeps documents on disk between runs. What it returns is what was kept under that
-// name, or nothing: it verifies that itself.
+// Cache keeps documents on disk between runs. It returns the bytes kept under a name, or
+// nothing: it verifies that itself.
 type Cache interface {
 	Load(name string) (data []byte, ok bool)
 	// Keep stores data. An error is ignored: then the document is read again.
 	Keep(name string, data []byte)
 }
 
-// cachedTransport asks for documents that are large and seldom change, those of discovery
-// and of schemas, by the hash that the API server gave the kept one (ETag, RFC 9110 section
+// cachedTransport asks for documents that are large and seldom change, discovery and
+// schemas, by the hash that the API server gave the kept one (ETag, RFC 9110 section
 // 8.8.3). The server sends one that has changed, and 304 for one that has not, so that a
 // kept document is never used without its word.
 type cachedTransport struct {
@@ -30,7 +30,7 @@ type cachedTransport struct {
 // MaxKept is the most bytes of a document that a [Cache] is given.
 const MaxKept = 8 << 20
 
-// maxKept is the most bytes of its body, before which are its ETag and media type.
+// maxKept is the most bytes of its body, which follows its ETag and media type.
 const maxKept = MaxKept - 4<<10
 
 func (t cachedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -75,8 +75,8 @@ func keeps(r *http.Request) bool {
 	}
 }
 
-// cacheName returns the name under which the answer to a request is kept: by the address
-// of the server, the path and the media type.
+// cacheName returns the name for keeping the answer to a request: from the address of
+// the server, the path and the media type.
 func cacheName(r *http.Request) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{r.URL.Scheme, r.URL.Host, r.URL.RequestURI(), r.Header.Get("Accept")}, "\n")))
 	return hex.EncodeToString(sum[:]) + ".server-1"

@@ -58,8 +58,9 @@ func definition(group string, fields ...string) string {
 		names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}%[2]s}}}}]}}`, group, properties)
 }
 
-// TestClusterKeptDocumentsAreNeverStale reads discovery and schemas with a cache: what has
-// not changed is not sent again, and what has changed is as new as without the cache.
+// TestClusterKeptDocumentsAreNeverStale reads discovery and schemas with a cache:
+// unchanged documents are not sent again, and changed ones are as new as without the
+// cache.
 func TestClusterKeptDocumentsAreNeverStale(t *testing.T) {
 	t.Parallel()
 	c, group := admin(t), unique("kept")+".example.com"

@@ -167,8 +167,8 @@ func isMissing(err error) bool {
 	return false
 }
 
-// deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy, whose
-// status code by default is that of an invalid object (422).
+// deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy, whose status code
+// by default is 422, as for an invalid object.
 var deniedByPolicy = lazyregexp.New(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
 
 // reasonOfInvalid returns the reason of a 422. It is immutable only if nothing
@@ -189,8 +189,8 @@ func reasonOfInvalid(s metav1.Status) preview.Reason {
 	return preview.ReasonImmutable
 }
 
-// immutableTexts are the messages by which API server validation refuses a
-// change of an immutable field.
+// immutableTexts are the API server's messages that refuse a change of an immutable
+// field.
 var immutableTexts = [...]string{
 	"is immutable",
 	"may not be changed",

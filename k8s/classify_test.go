@@ -23,8 +23,8 @@ func detailsOf(list ...metav1.StatusCause) *metav1.StatusDetails {
 	return &metav1.StatusDetails{Causes: list}
 }
 
-// The texts are those of a v1.37.2 API server; the tests against the control
-// plane hold the ones it can be brought to say.
+// The texts come from a v1.37.2 API server; the tests against the control plane hold the
+// ones it can be brought to say.
 func TestClassify(t *testing.T) {
 	managerConflict := metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Field: ".spec.replicas", Message: `conflict with "helm" using apps/v1`}
 	immutable := metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: "spec.selector", Message: "Invalid value: {}: field is immutable"}

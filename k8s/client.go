@@ -39,7 +39,7 @@ const (
 	defaultPatience = 5 * time.Second
 )
 
-// Options are the kubeconfig, flags and limits with which the API server is reached.
+// Options are the kubeconfig, flags and limits for reaching the API server.
 type Options struct {
 	// Flags are the parsed command line; nil stands for kubectl's defaults.
 	Flags *Flags
@@ -76,8 +76,8 @@ type Client struct {
 	discovery *discoveryCache
 	openapi   *openAPICache
 	rights    *rightsCache
-	// flights decides how many requests of a kind are in flight. Only those of a client with
-	// a kind are counted, see [Client.many].
+	// flights decides how many requests of a kind are in flight. Only requests of a client
+	// with a kind are counted, see [Client.many].
 	flights  *flight.Limiter
 	kind     string
 	readOnly preview.ReadMode
@@ -246,8 +246,8 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	return target, err
 }
 
-// whoAmI returns the user and the groups as which the API server sees this
-// client; empty if it does not answer.
+// whoAmI returns this client's user and groups as the API server sees them; empty if it
+// does not answer.
 func (c *Client) whoAmI(ctx context.Context, as rest.Interface) (name string, groups []string) {
 	if c.readOnly == preview.ReadGet {
 		return "", nil // the API server is asked by POST

@@ -21,8 +21,8 @@ type resource struct {
 	namespaced bool
 }
 
-// discoveryCache caches, for each API version, the kinds that the server has. Those of
-// several API versions are read at the same time, those of one once.
+// discoveryCache caches, for each API version, the kinds that the server has. Documents
+// of several API versions are read at the same time, and each once.
 type discoveryCache struct {
 	mu    sync.Mutex
 	kinds map[string]*discoveredKinds // by API version
@@ -106,10 +106,10 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 	return kinds, nil
 }
 
-// ServedVersion returns the API version in which the server has a kind of a group: the one
-// that it prefers, or else the next of its list; empty if no version has it. Discovery is
-// read anew, because what was read before may be what changed. A group without an answer,
-// as of an aggregated API that is down, is an error.
+// ServedVersion returns the API version of a kind that the server has: the one that it
+// prefers, or else the next of its list; empty if no version has it. Discovery is read
+// anew, because what was read before may be what changed. A group without an answer, as of
+// an aggregated API that is down, is an error.
 func (c *Client) ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error) {
 	versions := []string{"v1"}
 	if group != "" {

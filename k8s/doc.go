@@ -47,41 +47,41 @@
 //
 // # 4 Bounded reads
 //
-// The cluster is not trusted to be small or honest. A response, a watch event, a
-// log and the text of an error each have a limit in bytes, requests in flight
-// and watches one in number; lists come in pages of about 4 MB, and [Client.List] keeps
-// the fields that its caller names, or asks for metadata alone. Such lists of the core and of
-// RBAC come in protobuf, if the API server is not newer than the types of this program, so
-// that no field of it is lost; what is kept is the same as of JSON. Redirects are not
-// followed. A request has a timeout of 40 s, above the 30 s of an admission webhook. A read
-// is repeated while the server is unavailable; one that ran into its timeout is not.
+// The cluster is not trusted to be small or honest. A response, a watch event, a log and the
+// text of an error each have a limit in bytes, requests in flight and watches one in number;
+// lists come in pages of about 4 MB, and [Client.List] keeps the fields that its caller
+// names, or asks for metadata alone. Such lists of the core and of RBAC come in protobuf, if
+// the API server is not newer than the types of this program, so that no field of it is lost;
+// the result is the same as of JSON. Redirects are not followed. A request has a timeout of
+// 40 s, above the 30 s of an admission webhook. A read is repeated while the server is
+// unavailable; one that ran into its timeout is not.
 //
 // [Client.Read] gets Secrets by name, where it lists other kinds, so that no other
 // Secret is read. Events, logs and ready endpoints are read for diagnosis alone.
 //
 // # 5 Identity and impersonation
 //
-// The flags are kubectl's own, --as and --as-group among them: requests then run
-// with the permissions of that user. [Client.Target] names both, the user as
-// which requests run and the one that logged in, by SelfSubjectReview, and
-// identifies the cluster by the uid of namespace kube-system, to which an
-// approval is bound. [Client.May] answers which permissions the user has: by one
-// SelfSubjectRulesReview for what holds in every namespace, one for each namespace in
-// which that is not enough, and by a SelfSubjectAccessReview for what no rule covers,
-// because other authorizers may allow it.
+// The flags are kubectl's own, --as and --as-group among them: requests then run with
+// the permissions of that user. [Client.Target] names both the impersonated user and the
+// one that logged in, by SelfSubjectReview, and identifies the cluster by the uid of
+// namespace kube-system, which approvals are bound to. [Client.May] answers which
+// permissions the user has: by one SelfSubjectRulesReview for what holds in every
+// namespace, one for each namespace where that is not enough, and by a
+// SelfSubjectAccessReview for what no rule covers, because other authorizers may allow
+// it.
 //
 // # 6 The fewest requests
 //
 // Package preview/reads has the least number of requests and of round trips that a preview
-// takes, and a test holds this client to it. [Client.Read] lists from 6 objects of one
-// kind and namespace on, and takes the list only if it is one page of at most 64 objects or
-// 8 for each object that is read: a list is one request, but its bytes are those of the
-// whole collection. Requests share one HTTP/2 connection and take compressed answers, as
-// client-go does by default. Package flight decides how many dry runs and gets are in flight,
-// 16 at first: more where the server is far away, fewer after it refused some with 429.
-// Then nothing of the kind is sent before its Retry-After, at most 5 s, and a read or dry run
-// is sent again up to ten times. [Client.PreparePlan] and [Client.PrepareMerge] are for
-// package ahead, which reads what a plan needs before it is asked for.
+// takes, and a test holds this client to it. [Client.Read] lists from 6 objects of one kind
+// and namespace on, and takes the list only if it is one page of at most 64 objects or 8 for
+// each object that is read: a list is one request, but returns the bytes of the whole
+// collection. Requests share one HTTP/2 connection and take compressed answers, as client-go
+// does by default. Package flight decides how many dry runs and gets are in flight, 16 at
+// first: more where the server is far away, fewer after it refused some with 429. Then
+// nothing of the kind is sent before its Retry-After, at most 5 s, and a read or dry run is
+// sent again up to ten times. [Client.PreparePlan] and [Client.PrepareMerge] are for package
+// ahead, which reads what a plan needs before it is asked for.
 //
 // With a [Cache], aggregated discovery and schemas are kept between runs. Each use asks
 // for them by the hash that the server gave (ETag), so that what has changed is never used.

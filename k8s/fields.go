@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// fieldTree are the fields of an object that a caller uses, by name. A field without
-// a tree of its own is used whole.
+// fieldTree are the fields of an object that a caller uses, by name. A field without its
+// own tree is used whole.
 type fieldTree map[string]fieldTree
 
 // identifying are the fields that all objects of a list have, whatever the caller uses.
@@ -52,9 +52,9 @@ func (f fieldTree) add(path string) {
 // onlyMetadata reports whether nothing but metadata is used.
 func (f fieldTree) onlyMetadata() bool { return len(f) == 1 && f["metadata"] != nil }
 
-// reduce appends to out the JSON object in data with nothing but these fields. What is
-// left out is not decoded, which would take most of the time and memory of a list: the
-// managedFields of an object are often larger than what is used of it.
+// reduce appends to out the JSON object in data with nothing but these fields. Other
+// fields are not decoded, which would take most of the time and memory of a list: the
+// managedFields of an object are often larger than the fields used.
 func (f fieldTree) reduce(out, data []byte) ([]byte, error) {
 	out = append(out, '{')
 	first := true
@@ -141,8 +141,8 @@ func eachElement(data []byte, opening byte, next func(rest []byte) ([]byte, erro
 }
 
 // cutValue cuts the JSON value at the beginning of data from what follows it. The value
-// is not checked beyond its brackets and quotes: what is used of it is decoded, and the
-// decoder checks it.
+// is not checked beyond its brackets and quotes: the decoder checks the fields that are
+// used.
 func cutValue(data []byte) (value, rest []byte, ok bool) {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -244,8 +244,8 @@ func (t sharedTexts) text(s string) string {
 	return known
 }
 
-// shareIn returns an equal object whose short texts are those of other objects, as far
-// as they are equal: each is held once.
+// shareIn returns an equal object that shares its short texts with other objects: each
+// is held once.
 func (t sharedTexts) shareIn(object map[string]any) map[string]any {
 	out := make(map[string]any, len(object))
 	for key, value := range object {

@@ -53,7 +53,7 @@ func TestAPageHasItsObjectsAndWhereItGoesOn(t *testing.T) {
 	}
 }
 
-// What is cut off anywhere, or no list, is an error and never a shorter list.
+// A list that is cut off anywhere, or no list, is an error and never a shorter list.
 func TestAPageThatIsNoListIsAnError(t *testing.T) {
 	whole := `{"metadata":{"continue":""},"items":[{"metadata":{"name":"a","uid":"\"1"},"status":{"x":[1,2]}},{"metadata":{"name":"b"}}]}`
 	for _, fields := range [][]string{nil, {"status"}, {"metadata.name"}} {

@@ -20,10 +20,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Merge computes the result of a server-side apply (KEP-555) on a live object
-// here, from the object's managedFields and the schema of its kind. The result
-// is as that of [Client.DryRun], with conflicts unless force is set, but
-// without defaulting, admission and validation.
+// Merge computes the result of a server-side apply (KEP-555) on a live object here, from
+// the object's managedFields and the schema of its kind. The result is like
+// [Client.DryRun]'s, with conflicts unless force is set, but without defaulting,
+// admission and validation.
 func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
 	if item.Refused != nil {
 		return preview.DryRunResult{Err: item.Refused}
@@ -155,8 +155,8 @@ func patchHere(live map[string]any, item preview.DryRun) (map[string]any, error)
 }
 
 // writtenHere returns what another tool writes of a live object. A PUT is the whole object,
-// but for what the API server sets, which is known of its own kinds alone: in a custom
-// resource a merge has it.
+// except for fields that the API server sets, which are known for built-in kinds alone: in
+// a custom resource a merge has them.
 func writtenHere(live map[string]any, item preview.DryRun) (map[string]any, error) {
 	data, err := preview.Canonical(live)
 	if item.Method == preview.MethodCreate || item.Method == preview.MethodUpdate && (item.ThreeWay == nil || isBuiltIn(preview.RefOf(item.Body))) {
@@ -247,8 +247,8 @@ func toTyped(from managedfields.TypeConverter, body map[string]any) (*typed.Type
 	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
 }
 
-// openAPICache caches the schemas that the server publishes, by API version. Those of
-// several API versions are read at the same time, those of one once.
+// openAPICache caches the schemas that the server publishes, by API version. Documents
+// of several API versions are read at the same time, and each once.
 type openAPICache struct {
 	mu      sync.Mutex
 	schemas map[string]*publishedSchemas // by API version

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// tryAgain returns what a server-side apply makes of an object after the tool has
-// migrated fields (csaupgrade): the apply is sent again then, and removes those that it
-// lacks. A dry run stores no migrated managers, so that the second apply is merged here and
-// tried as an update, by which the API server sets defaults.
+// tryAgain returns what a server-side apply makes of an object after the tool has migrated
+// fields (csaupgrade): the apply is sent again then, and removes those that it lacks. A dry
+// run stores no migrated managers, so that the second apply is merged here and tried as an
+// update, so that the API server sets defaults.
 func (c *Client) tryAgain(ctx context.Context, many *Client, res resource, item preview.DryRun, first map[string]any) (map[string]any, error) {
 	migrated, err := migrate(first, item)
 	if err != nil {
@@ -37,8 +37,8 @@ func (c *Client) tryAgain(ctx context.Context, many *Client, res resource, item 
 	return tried.Body, tried.Err
 }
 
-// migrate returns a copy of a live object whose fields of the migrated managers are those
-// of the tool's own.
+// migrate returns a copy of a live object that gives the fields of the migrated managers
+// to the tool's manager.
 func migrate(live map[string]any, item preview.DryRun) (map[string]any, error) {
 	if !item.Takes.Again() {
 		return live, nil

@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// wrongType matches what the merge library says about a value of a wrong type. What
-// follows is the value in the syntax of Go.
+// wrongType matches the merge library's message about a value of a wrong type. The value
+// follows in Go syntax.
 var wrongType = lazyregexp.New(`(?s)^expected (string|boolean|map|list|numeric \(int or float\)|any scalar), got `)
 
 // goValue matches the end of such a line in the answer of an API server. The value is not
-// shown, because it can be that of a Secret.
+// shown, because it can come from a Secret.
 var goValue = lazyregexp.New(`(?m)(\bexpected [^,\n]+), got &.*$`)
 
 // wantedTypes names the types of [wrongType] as people do.
@@ -138,7 +138,7 @@ func valuesAt(v any, path string) []any {
 }
 
 // removeAt takes the values at a path, as in [valuesAt], out of maps, and reports whether
-// there were any. With an item of a list the list goes: what is left must have its keys.
+// there were any. With an item of a list the list goes: the rest must have its keys.
 func removeAt(v any, path string) (removed bool) {
 	removed, _ = removeBelow(v, path)
 	return removed

@@ -27,8 +27,8 @@ const (
 	watchTime = 5 * time.Minute
 	// reconnect is the pause before a watch that ended is opened again.
 	reconnect = 200 * time.Millisecond
-	// maxWatches is the most watches of one Observe, each of which the server
-	// keeps open. Objects beyond are read at intervals.
+	// maxWatches is the most watches of one Observe; the server keeps each open. Objects
+	// beyond are read at intervals.
 	maxWatches = 64
 	// restFor is the pause between two rounds of reads, in multiples of the time
 	// that a round took, so that many objects are not read without a pause.
@@ -208,8 +208,8 @@ func (w *observer) watchRequest(res resource, params map[string]string, version 
 	return r
 }
 
-// watch reports events until the stream ends. It returns the resourceVersion
-// from which to watch on, empty if the server has none that is recent enough.
+// watch reports events until the stream ends. It returns the resourceVersion to watch
+// from, empty if the server has none that is recent enough.
 func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (version string, err error) {
 	stream, err := r.MaxRetries(0).Stream(ctx)
 	if err != nil {
@@ -232,7 +232,7 @@ func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (ver
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return "", nil // going on from here would meet the same event again
 	}
-	// A stream that broke is opened again; what was missed comes then.
+	// A stream that broke is opened again; missed events come then.
 	return version, nil
 }
 
@@ -265,8 +265,8 @@ func (w *observer) event(line []byte) (version string, err error) {
 	return version, nil
 }
 
-// watchError returns the error in the Status of an ERROR event; nil for an
-// expired resourceVersion, after which the objects are listed again.
+// watchError returns the error in the Status of an ERROR event; nil for an expired
+// resourceVersion; the objects are listed again then.
 func watchError(object []byte) error {
 	var status metav1.Status
 	if err := json.Unmarshal(object, &status); err != nil {

@@ -143,7 +143,7 @@ func TestClusterObserveWatchesABoundedNumber(t *testing.T) {
 	namespace := newNamespace(t, c)
 	var refs []preview.Ref
 	for i := range 70 {
-		// Each Secret takes a watch of its own.
+		// Each Secret takes its own watch.
 		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: fmt.Sprintf("s%02d", i)})
 	}
 	reports := observe(t, c, refs...)

@@ -14,10 +14,10 @@ import (
 // proxyTimeout is the time limit of one download through the API server.
 const proxyTimeout = 10 * time.Minute
 
-// ServiceGet sends an HTTPS GET to a Service and writes the answer to w. The
-// request goes through the API server's Service proxy, with this user's
-// permission on services/proxy; the Service's certificate is not verified. path
-// begins with "/". Errors are those of [Client.Get], or of w.
+// ServiceGet sends an HTTPS GET to a Service and writes the answer to w. The request
+// goes through the API server's Service proxy, with this user's permission on
+// services/proxy; the Service's certificate is not verified. path begins with "/". It
+// returns errors like [Client.Get], or the errors of w.
 func (c *Client) ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error {
 	for _, segment := range append(strings.Split(strings.TrimPrefix(path, "/"), "/"), namespace, service, port) {
 		if problems := rest.IsValidPathSegmentName(segment); len(problems) > 0 || strings.ContainsAny(segment, "?#:") || segment == "" {

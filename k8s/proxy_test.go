@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/flight"
 )
 
-// What a Service answers is somebody else's: a redirect of it would take the
-// user's credentials along.
+// A Service's answer is untrusted: a redirect would take the user's credentials along.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	sent := 0
 	transport := cappedTransport{&flight.Limiter{}, roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// listFrom is the number of objects of one kind and namespace from which
-	// reading them by one list costs less than by single gets.
+	// listFrom is the number of objects of one kind and namespace that makes one list
+	// cheaper than single gets.
 	listFrom = 6
 	// maxListed is the most objects that a list may have; more are an error.
 	maxListed = 50_000

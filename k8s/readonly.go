@@ -60,7 +60,7 @@ func (t readOnlyTransport) allows(r *http.Request) bool {
 	case r.Method == http.MethodPost && isDryRun(r):
 		return kindPath.MatchString(r.URL.Path) && !throughProxy.MatchString(r.URL.Path)
 	case r.Method == http.MethodPost:
-		// Servers behind a proxy have a path of their own before it.
+		// Servers behind a proxy have another path before it.
 		return slices.ContainsFunc(selfReviews[:], func(path string) bool { return strings.HasSuffix(r.URL.Path, path) })
 	}
 	return false

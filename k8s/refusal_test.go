@@ -158,8 +158,8 @@ spec:
 	_ = requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhook)
 }
 
-// TestClusterCheckAgreesWithTheServer: what the embedded schemas refuse the server
-// refuses for the same reason, and the other way round.
+// TestClusterCheckAgreesWithTheServer: the embedded schemas and the server refuse the
+// same objects for the same reasons.
 func TestClusterCheckAgreesWithTheServer(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)

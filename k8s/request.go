@@ -80,8 +80,8 @@ func (c *Client) readBody(ctx context.Context, r *rest.Request) (map[string]any,
 	return decodeBody(data)
 }
 
-// undecodable returns the [preview.Refusal] for a response that is not what the API
-// specifies; what is its name.
+// undecodable returns the [preview.Refusal] for a response that violates the API; the
+// argument what names it.
 func undecodable(what string, err error) error {
 	return &preview.Refusal{Reason: preview.ReasonOther, Message: "the " + what + " cannot be decoded: " + err.Error(), Err: err}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Residents lists the objects in a namespace, of every kind that can be listed
-// and deleted there: what identifies them, their annotations and owners, and whether
-// they are being deleted. A kind that may not be listed is
-// an error, because the namespace may have objects of it.
+// Residents lists the objects in a namespace, of every kind that can be listed and
+// deleted there: their identity, their annotations and owners, and whether they are
+// being deleted. A kind that may not be listed is an error, because the namespace may
+// have objects of it.
 func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {

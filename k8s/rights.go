@@ -25,10 +25,10 @@ func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, e
 	return res.plural, err
 }
 
-// May returns for each right whether the current user has it. One
-// SelfSubjectRulesReview answers all that a ClusterRoleBinding gives, and one for each
-// namespace most of the others. What is left is asked by an access review, because
-// authorizers other than RBAC may permit it.
+// May returns for each right whether the current user has it. One SelfSubjectRulesReview
+// answers all that a ClusterRoleBinding gives, and one for each namespace most of the
+// others. The rest are asked by an access review, because authorizers other than RBAC
+// may permit it.
 func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
 	answers := make([]preview.RightAnswer, len(rights))
 	rules := c.ownRules(ctx, rights)
@@ -66,9 +66,9 @@ func policyRule(r preview.Right) rbacv1.PolicyRule {
 	return rule
 }
 
-// ownRules returns the user's RBAC rules, by the namespaces of rights. What holds in
-// every namespace is read first, because it leaves most users nothing to ask for. Where
-// a review is refused, the rights that no other gives are asked for one by one.
+// ownRules returns the user's RBAC rules, by the namespaces of rights. Cluster-wide
+// rules are read first, because it leaves most users nothing to ask for. Where a review
+// is refused, the rights that no other gives are asked for one by one.
 func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
 	if len(rights) == 0 {
 		return nil

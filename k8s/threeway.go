@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// patch is the request by which a tool without server-side apply updates an object.
+// patch is the update request of a tool without server-side apply.
 type patch struct {
 	kind types.PatchType
 	data []byte

@@ -37,9 +37,9 @@ func (c *Client) try(ctx context.Context, many *Client, res resource, item previ
 	return out
 }
 
-// tryRequest returns the request of a dry run: a server-side apply, or that of another
-// tool, which writes in its own way; nil if that tool sends nothing. A patch is bound to
-// the live object that it was computed from.
+// tryRequest returns the request of a dry run: a server-side apply, or another tool's
+// request; nil if that tool sends nothing. A patch is bound to the live object that it
+// was computed from.
 func (c *Client) tryRequest(ctx context.Context, res resource, item preview.DryRun) (*rest.Request, error) {
 	item, err := c.taken(ctx, item)
 	if err != nil {

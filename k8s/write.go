@@ -18,7 +18,7 @@ import (
 
 // absentVersion is a resourceVersion that no object has. A server-side apply with it
 // creates an object that does not exist (the API server drops the version then), and
-// gets a 409 for one that was created meanwhile, into which it would merge otherwise.
+// gets a 409 for one that was created meanwhile; otherwise it would merge into it.
 const absentVersion = "1"
 
 // DryRun sends each item as a server-side dry run, which persists nothing, and
@@ -177,8 +177,8 @@ func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersi
 	return err == nil && isRemoval(data), err
 }
 
-// isRemoval reports whether the answer to a DELETE is that of an object which was removed
-// with it: a Status. One that waits for finalizers or for its end is answered as itself.
+// isRemoval reports whether the answer to a DELETE says that the object is removed: a
+// Status. One that waits for finalizers or for its end is answered as itself.
 func isRemoval(data []byte) bool {
 	var status metav1.Status
 	err := json.Unmarshal(data, &status)

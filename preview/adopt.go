@@ -11,9 +11,9 @@ import (
 )
 
 // Adoption says what the first of the two writes of an adoption removes from an object:
-// marks and owner references of the former owner, whose fields become those of this
-// program's field manager. Of a former owner that is deleted, it only lists the objects
-// that it owned.
+// marks and owner references of the former owner, whose fields move to this program's
+// field manager. Of a former owner that is deleted, it only lists the objects that it
+// owned.
 type Adoption struct {
 	// OwnerReferences to remove, as KIND/NAME, sorted.
 	OwnerReferences []string `json:"ownerReferences,omitempty"`
@@ -56,7 +56,7 @@ func (a *Adoption) Lines() []string {
 // orphaned. Otherwise the garbage collector would delete the adopted objects.
 func OrphansDependents(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
 
-// companions are further labels and annotations that a tool sets beside the one that
+// companions are further labels and annotations that a tool sets next to the one that
 // names the owner.
 var companions = [...]string{
 	"meta.helm.sh/release-namespace", "olm.owner.namespace", "olm.owner.kind", "olm.operatorframework.io/owner-kind",
@@ -179,7 +179,7 @@ type PatchOp struct {
 
 // ReleasePatch returns the JSON patch that turns a live object into the result of
 // [WithoutFormerOwner], nil if there is nothing to remove. The patch fails unless uid
-// and resourceVersion are those of the live object.
+// and resourceVersion match the live object.
 func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {
 	if len(a.OwnerReferences)+len(a.Marks)+len(a.Managers) == 0 {
 		return nil

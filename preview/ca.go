@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// CAField is the caBundle of an object: the certificates by which the API server verifies
-// a server that it calls. Client is the map that has it, or could.
+// CAField is the caBundle of an object: the certificates that the API server verifies a
+// called server with. Client is the map that has it, or could.
 type CAField struct {
 	Path   string // as in [Change]
 	Client map[string]any
@@ -56,7 +56,7 @@ func DropPlaceholderCAs(body map[string]any) (removed []string) {
 }
 
 // IsCAPath reports whether the path of a change or conflict in an object of the kinds of
-// [CAFields] is that of a caBundle.
+// [CAFields] belongs to a caBundle.
 func IsCAPath(path string) bool { return strings.HasSuffix(path, ".caBundle") }
 
 // IsCA reports whether a caBundle has a certificate. Packages fill others, such as an

@@ -8,13 +8,14 @@ type ReadResult struct {
 	Err  error
 }
 
-// DryRun is a server-side dry run of applying Body. UID and ResourceVersion are those
-// of the live object, and empty if it does not exist. Force takes over fields of other
+// DryRun is a server-side dry run of applying Body. UID and ResourceVersion identify the
+// live object, and are empty if it does not exist. Force takes over fields of other
 // managers. An empty Manager means [FieldManager].
 //
-// Another Method than server-side apply, which an empty one means, is that of a tool whose
-// write is tried; ThreeWay is set for [MethodThreeWay], and for a [MethodUpdate] by a tool that
-// knows what it sent before: what a custom resource has besides are defaults, without a dry run.
+// An empty Method means server-side apply; any other is the write of another tool, to try;
+// ThreeWay is set for [MethodThreeWay], and for a [MethodUpdate] by a tool that knows what
+// it sent before: what a custom resource has in addition to are defaults, without a dry
+// run.
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
@@ -63,8 +64,8 @@ func (d DryRun) Live() map[string]any {
 	return d.Body
 }
 
-// ThreeWay is what a patch is computed from besides the planned object: the object as the
-// tool sent it before, and the live object.
+// ThreeWay is what a patch is computed from in addition to the planned object: the object
+// as the tool sent it before, and the live object.
 type ThreeWay struct {
 	Earlier, Live map[string]any
 	// CustomTwoWay is true for a tool that does not look at live objects whose kind is not

@@ -3,9 +3,9 @@ package preview
 // Computed is what was computed about the objects of a plan that lack a dry run because
 // their namespace, CRD or role comes with the plan.
 type Computed struct {
-	// BySchema counts the objects whose defaults are those of a CRD in the plan, ByCopy
-	// those whose defaults the API server gave to a copy in [TrialNamespace], and ByKind
-	// the role bindings, whose defaults are the same everywhere.
+	// BySchema counts the objects with defaults from a CRD in the plan, ByCopy the objects
+	// with defaults from a dry run of a copy in [TrialNamespace], and ByKind the role
+	// bindings, whose defaults are the same everywhere.
 	BySchema, ByCopy, ByKind int
 	// Refused are the objects that policies of the cluster refuse.
 	Refused []ComputedRefusal

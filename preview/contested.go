@@ -15,8 +15,8 @@ type ContestedField struct {
 	Path string `json:"path"`
 	// Manager is the name of the field manager that set the live value.
 	Manager string `json:"manager"`
-	// Since is the time, as RFC 3339, at which that manager last wrote its fields
-	// of the object; empty if it is not recorded, and in a plan that was saved.
+	// Since is when that manager last wrote its fields of the object, as RFC 3339; empty if
+	// it is not recorded, and in a plan that was saved.
 	Since string `json:"since,omitempty"`
 	// Live is the value in the cluster; masked if it is sensitive.
 	Live any `json:"live"`

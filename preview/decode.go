@@ -228,8 +228,8 @@ func number(f float64) any {
 	return f
 }
 
-// decodeJSONStream decodes concatenated JSON values; line is the line on which the
-// data begins. For manifests it counts the objects while it decodes.
+// decodeJSONStream decodes concatenated JSON values; line is the first line of the data.
+// For manifests it counts the objects while it decodes.
 func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error) {
 	lenient := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)} // names are checked here
 	decoder := &jsonDecoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(data), lenient...), manifests: manifests}

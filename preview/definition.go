@@ -6,9 +6,8 @@ func DefinitionRef(plural, group string) Ref {
 	return Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plural + "." + group}
 }
 
-// ServedVersion returns the version in which objects of a CRD are read: the
-// storage version if it is served, else the first served one; empty if there is
-// none.
+// ServedVersion returns the version for reading objects of a CRD: the storage version if
+// it is served, else the first served one; empty if there is none.
 func ServedVersion(definition map[string]any) string {
 	first := ""
 	for _, version := range Maps(Map(definition, "spec"), "versions") {

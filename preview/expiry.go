@@ -22,8 +22,8 @@ func (o Options) ExpiresAt() (time.Time, error) {
 // ExpiryText returns a time as [Options.Expires] has it.
 func ExpiryText(at time.Time) string { return at.UTC().Truncate(time.Second).Format(time.RFC3339) }
 
-// Expired returns why a plan can no longer be applied at the time now, which is that of
-// this machine's clock; empty if it can.
+// Expired returns why a plan can no longer be applied at the time now, by this machine's
+// clock; empty if it can.
 func (p *Plan) Expired(now time.Time) string {
 	at, err := p.Options.ExpiresAt()
 	switch {

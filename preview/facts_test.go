@@ -166,7 +166,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
 		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true, "objects.0.applied": true,
 	}
-	// What Seal computes, and what hangs below a Fact without being one.
+	// Fields that Seal computes, and fields below a Fact that are no facts.
 	view := []string{"base.packages", "access.grants.0.rules", "cloud.permissions.0.rules", "cloud.permissions.0.certainty", "cloud.declared.0.certainty", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
 	before := fullPlan(t).Digest
 	leaves(reflect.ValueOf(fullPlan(t)).Elem(), "", func(path string, _ reflect.Value) {

@@ -1,6 +1,6 @@
 package preview
 
-// What apply does when it fails after a write. The set is closed.
+// Reactions of apply to a failure after a write. The set is closed.
 const (
 	OnFailureStop     = "stop"
 	OnFailureRollback = "rollback"
@@ -18,8 +18,8 @@ type FailureRollback struct {
 	ContentDigest string `json:"contentDigest"`
 	// Objects lists the objects of the revision and of the plan, by id.
 	Objects []RollbackObject `json:"objects"`
-	// Findings lists the critical findings about the restored content, judged like those
-	// of a new plan. The plan's own findings have them too.
+	// Findings lists the critical findings about the restored content, judged like a new
+	// plan's. The plan's own findings have them too.
 	Findings []Finding `json:"findings,omitempty"`
 }
 

@@ -134,8 +134,7 @@ func (o *Object) neverSet() []Conflict {
 // WholeObject in [Object.Left] stands for every field of the object.
 const WholeObject = "."
 
-// overlap reports whether two paths are equal, or one is that of a field within the
-// other.
+// overlap reports whether two paths are equal, or one is a field within the other.
 func overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -199,8 +198,8 @@ func conflictPaths(conflicts []Conflict) []string {
 }
 
 // WithoutFields returns a copy of an object without the values at the paths, and in
-// missing the paths with no value or with several. Paths are written as the API server
-// writes those of conflicts (package fieldpath of structured-merge-diff):
+// missing the paths with no value or with several. Paths are written as in the API
+// server's conflicts (package fieldpath of structured-merge-diff):
 // .spec.containers[name="x"].image. Maps that become empty are removed too, because an
 // apply would own them.
 func WithoutFields(body map[string]any, paths []string) (out map[string]any, missing []string) {

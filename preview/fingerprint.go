@@ -18,14 +18,13 @@ type TypeConverter interface {
 	Typed(body map[string]any) (*typed.TypedValue, error)
 }
 
-// Fingerprint returns a hash of everything in a live object that a decision about it
-// depends on: uid, deletionTimestamp, ownerReferences, finalizers, labels and
-// annotations of owners, and the values at every relevant path. Relevant paths are
-// those of the planned object, sealed, and those that our field manager owns, with
-// atomic lists as a whole. Without a planned object (delete, keep), or if whole is true
-// (replace, adopt), all other paths except volatile ones are relevant too. Sensitive values are
-// included as scrypt hashes, so that a password changed after the review is not
-// overwritten unnoticed.
+// Fingerprint returns a hash of everything in a live object that a decision about it depends
+// on: uid, deletionTimestamp, ownerReferences, finalizers, labels and annotations of owners,
+// and the values at every relevant path. Relevant paths are the paths of the planned object,
+// sealed, and the paths that our field manager owns, with atomic lists as a whole. Without a
+// planned object (delete, keep), or if whole is true (replace, adopt), all other paths except
+// volatile ones are relevant too. Sensitive values are included as scrypt hashes, so that a
+// password changed after the review is not overwritten unnoticed.
 func Fingerprint(t TypeConverter, live, sealed map[string]any, whole bool) (string, error) {
 	return fingerprint(t, live, sealed, whole, FieldManager)
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// KeyHoldings is the key in a release's record Secret under which its [Holdings] are
-// stored.
+// KeyHoldings is the key of a release's [Holdings] in its record Secret.
 const KeyHoldings = "definitions"
 
 // Holdings are the CRDs and Namespaces of a release's newest revision. Plans of other

@@ -52,7 +52,7 @@ func TestAnObjectIsShownWithoutTheSecretsInsideItsTexts(t *testing.T) {
 	}
 }
 
-// What cannot be a secret is not read to the end of a text for each option.
+// A value that cannot be a secret is not read to the end of a text for each option.
 func TestManyOptionsInOneTextAreReadOnce(t *testing.T) {
 	text := strings.Repeat("--token=$,", 200_000)
 	if got := MaskText(text); got != text {

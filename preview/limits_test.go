@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestManifestsAreCountedWhileTheyAreRead: what is too much is refused before a
-// parser made thirty times as much of it.
+// TestManifestsAreCountedWhileTheyAreRead: too large an input is refused before a parser
+// makes thirty times as much of it.
 func TestManifestsAreCountedWhileTheyAreRead(t *testing.T) {
 	const many = 300_000
 	keys := func(format string) string {
@@ -48,8 +48,7 @@ func TestManifestsAreCountedWhileTheyAreRead(t *testing.T) {
 	}
 }
 
-// TestAListMayBeLargerThanAnObject: what is bounded is one object, not what
-// brings them.
+// TestAListMayBeLargerThanAnObject: the limit is for one object, not for the list.
 func TestAListMayBeLargerThanAnObject(t *testing.T) {
 	const many = 100
 	text := strings.Repeat("x", 100_000)

@@ -35,9 +35,9 @@ type ItemLine struct {
 	Line int
 }
 
-// At returns the line on which the value at a path begins; path elements are string
-// keys and int indexes. For a value in a map it is the line of the value's key. If the
-// path does not exist, it is the line of its longest existing part.
+// At returns the first line of the value at a path; path elements are string keys and
+// int indexes. For a value in a map it is the line of the value's key. If the path does
+// not exist, it is the line of its longest existing part.
 func (l LineIndex) At(path ...any) int { return l.Below(path...).line }
 
 // Below returns the lines of the value at a path, as At finds it.

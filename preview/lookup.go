@@ -10,7 +10,7 @@ import (
 )
 
 // LookupAbsent is the recorded result of a template's read of the cluster that found
-// nothing, LookupNotAsked that of one that was made without a cluster.
+// nothing, LookupNotAsked of a read without a cluster.
 const (
 	LookupAbsent   = "absent"
 	LookupNotAsked = "not asked"
@@ -73,8 +73,8 @@ func CheckLookup(ref Ref) error {
 }
 
 // LookupValue returns a hash of the objects that a lookup found, without status,
-// server-set metadata and volatile fields. The values of a single Secret are included
-// as in any hash (see [HashObject]), those of a list of Secrets not at all.
+// server-set metadata and volatile fields. The values of a single Secret are included as
+// in any hash (see [HashObject]), a list of Secrets has none.
 func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	if len(found) == 0 {
 		return LookupAbsent, nil

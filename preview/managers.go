@@ -8,16 +8,15 @@ import (
 )
 
 // FieldOwner is a field manager of a live object with the fields that it set, as in
-// metadata.managedFields. Time is that of its last write, in RFC 3339.
+// metadata.managedFields. Time is when it last wrote, in RFC 3339.
 type FieldOwner struct {
 	Manager string
 	Time    string
 	fields  *fieldpath.Set
 }
 
-// FieldOwners returns the field managers of a live object except those of its
-// status, in their order. Invalid entries are left out, because the result is only
-// displayed.
+// FieldOwners returns the field managers of a live object except its status's, in their
+// order. Invalid entries are left out, because the result is only displayed.
 func FieldOwners(live map[string]any) []FieldOwner {
 	var out []FieldOwner
 	for _, item := range List(live, "metadata", "managedFields") {

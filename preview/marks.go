@@ -104,8 +104,8 @@ func createdBy(r Release) string { return r.Namespace + "/" + r.Name }
 
 func isNamespace(ref Ref) bool { return ref.Kind == "Namespace" && ref.Group() == "" }
 
-// Owner is the tool, and the name in that tool, to which an existing object belongs by
-// its labels and annotations.
+// Owner is the tool that an existing object belongs to by its labels and annotations,
+// and the name in that tool.
 type Owner struct {
 	Tool string // such as "Helm release"
 	Name string
@@ -126,8 +126,8 @@ const (
 
 func (o Owner) String() string { return o.Tool + " " + o.Name }
 
-// ownerMarks are the labels and annotations by which tools mark their objects, each
-// with the owner's name as value. The first that an object has counts.
+// ownerMarks are the labels and annotations that tools mark their objects with; each
+// value is the owner's name. The first that an object has counts.
 var ownerMarks = [...]struct{ tool, key string }{
 	{ToolApplySet, LabelPartOf},
 	{ToolHelm, "meta.helm.sh/release-name"},

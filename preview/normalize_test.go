@@ -77,7 +77,7 @@ func TestFlatten(t *testing.T) {
 	if err != nil || len(objects) != 2 || objects[1]["kind"] != "B" {
 		t.Fatalf("got %v, %v", objects, err)
 	}
-	// Clients take the kind of items without one from that of a list of one kind.
+	// In a list of one kind, clients derive an item's missing kind from the list's.
 	objects, err = Flatten(object(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBindingList, items: [{metadata: {name: a}}, {apiVersion: v1, kind: A}]}"))
 	if err != nil || len(objects) != 2 || RefOf(objects[0]).ID() != "rbac.authorization.k8s.io/ClusterRoleBinding/-/a" || objects[1]["kind"] != "A" {
 		t.Fatalf("got %v, %v", objects, err)

@@ -35,8 +35,8 @@ func Actions() []Action {
 	}
 }
 
-// Symbol returns the symbol of an action in displays, one to three ASCII characters.
-// The action's word always stands beside it.
+// Symbol returns the symbol of an action in displays, one to three ASCII characters. The
+// action's word always stands next to it.
 func (a Action) Symbol() string {
 	switch a {
 	case ActionCreate:
@@ -115,8 +115,8 @@ type Object struct {
 	// Format is the content format of an object whose package is no longer in the plan;
 	// empty where the record does not say.
 	Format string `json:"format,omitempty"`
-	// Left lists field paths, written as those of conflicts, that a rollback's revision
-	// left to other managers: the release has not set them.
+	// Left lists field paths, written as in conflicts, that a rollback's revision left to
+	// other managers: the release has not set them.
 	Left []string `json:"left,omitempty"`
 	// Adoption says what the adoption of the object removes from it; absent for other
 	// actions.
@@ -126,10 +126,10 @@ type Object struct {
 	// before; see [Plan.AppliedBy].
 	Applied bool `json:"applied,omitempty"`
 
-	// Planned is the exact request body, nil for objects that are only deleted
-	// or kept. LiveBody is the object as read, nil when absent. ResultBody is
-	// what the dry run answered, nil when there was none. All three are saved
-	// beside the plan, not in it, and must not be modified.
+	// Planned is the exact request body, nil for objects that are only deleted or kept.
+	// LiveBody is the object as read, nil when absent. ResultBody is what the dry run
+	// answered, nil when there was none. All three are saved next to the plan, not in it,
+	// and must not be modified.
 	Planned    map[string]any `json:"-"`
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
@@ -144,8 +144,8 @@ type Object struct {
 	Earlier map[string]any `json:"-"`
 
 	// Computed is the object as the API server would store it, where that is known without
-	// a dry run of its own; nil otherwise. Copy is the answer to the copy in
-	// [TrialNamespace], nil if there was none. Neither is a Fact, and neither is saved.
+	// its own dry run; nil otherwise. Copy is the answer to the copy in [TrialNamespace],
+	// nil if there was none. Neither is a Fact, and neither is saved.
 	Computed map[string]any `json:"-"`
 	Copy     map[string]any `json:"-"`
 
@@ -223,7 +223,7 @@ type Conflict struct {
 	Path string `json:"path"`
 }
 
-// Change is one field at which the result differs from the live object. Sensitive
+// Change is one field that differs between the result and the live object. Sensitive
 // values are masked in from and to.
 type Change struct {
 	// Path of the field, such as
@@ -238,7 +238,7 @@ type Change struct {
 }
 
 // Origin is the place in the content that an object comes from. For a generated object
-// it is the file from which it was generated.
+// it is the source file of the generator.
 type Origin struct {
 	// File is the path within the content.
 	File string `json:"file"`
@@ -271,7 +271,7 @@ func (o Origin) Place() string {
 	return o.File
 }
 
-// Ref names one Kubernetes object, with the API version in which it is read.
+// Ref names one Kubernetes object, with the API version for reading it.
 type Ref struct {
 	APIVersion, Kind, Namespace, Name string
 }

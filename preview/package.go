@@ -12,8 +12,7 @@ type Package struct {
 	Name string `json:"name"`
 	// Version of the package, as its content gives it.
 	Version string `json:"version"`
-	// Bundle is the bundle's own name, such as that of its
-	// ClusterServiceVersion.
+	// Bundle is the bundle's own name, such as its ClusterServiceVersion's.
 	Bundle string `json:"bundle"`
 	// Format names the content format, such as helm, kustomize or
 	// registry+v1.
@@ -50,8 +49,8 @@ type Package struct {
 	// Requires lists the APIs the package needs and does not bring, as
 	// APIVERSION/KIND, sorted.
 	Requires []string `json:"requires,omitempty"`
-	// CloudDocuments lists the policies that the package's description and the documents
-	// beside its objects state.
+	// CloudDocuments lists the policies in the package's description and in the documents
+	// next to its objects.
 	CloudDocuments []CloudDocument `json:"cloudDocuments,omitempty"`
 }
 
@@ -64,7 +63,7 @@ type CloudDocument struct {
 	Documents []string `json:"documents"`
 }
 
-// Executor is an image in which a plugin of a set runs.
+// Executor is an image where a plugin of a set runs.
 type Executor struct {
 	// Image is the image reference that the plugin names.
 	Image string `json:"image"`

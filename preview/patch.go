@@ -15,7 +15,7 @@ const AnnotationPlugins = "kubectl-operator/plugins"
 const FormatPlugins = "plugins/"
 
 // PatchManager returns the field manager that a release writes objects of other owners
-// with. It differs from that of the release's own objects, so that an empty apply
+// with. It differs from the manager of the release's own objects, so that an empty apply
 // removes only the patched fields.
 func PatchManager(release string) string { return FieldManager + "-" + release }
 
@@ -61,8 +61,8 @@ func (o *Object) Relevant(t TypeConverter, live map[string]any) (map[string]any,
 	return relevant(t, live, o.Planned, o.Whole(), o.manager())
 }
 
-// OwnedFields returns the paths of a live body that belong to the field manager by
-// which the object is written.
+// OwnedFields returns the paths of a live body that belong to the field manager that
+// writes the object.
 func (o *Object) OwnedFields(live map[string]any) (*FieldSet, error) {
 	return ownedFields(live, o.manager())
 }

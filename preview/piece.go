@@ -22,7 +22,7 @@ type Claim struct {
 	Clause bool `json:"-"`
 }
 
-// Piece is one piece of a finding's evidence: what a rule matched. A piece has either
+// Piece is one piece of a finding's evidence: one match of a rule. A piece has either
 // Right, Path or What.
 type Piece struct {
 	// Object is the id of the object that the piece is about; absent if its other fields

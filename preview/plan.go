@@ -64,8 +64,7 @@ type Plan struct {
 	// Files lists the files of a plugin set, sorted by path; empty for other
 	// plans.
 	Files []File `json:"files"`
-	// Stages lists the groups of objects in the order in which apply writes
-	// them.
+	// Stages lists the groups of objects in the order that apply writes them.
 	Stages []Stage `json:"stages"`
 	// Access holds the RBAC permissions that the plan grants, and those that
 	// the user lacks.
@@ -172,8 +171,8 @@ type Request struct {
 	// FileRequest is the request of the file, as --request takes it, where the file
 	// has several.
 	FileRequest string `json:"fileRequest,omitempty"`
-	// Beside are the flags given beside the file, for what the request has no field
-	// for, such as --certs; each is followed by its value.
+	// Beside are the flags given next to the file, for what the request has no field for,
+	// such as --certs; each is followed by its value.
 	Beside []string `json:"beside,omitempty"`
 	// CloudPolicies are the policies given by --cloud-policy, as typed.
 	CloudPolicies []string `json:"cloudPolicies,omitempty"`
@@ -211,7 +210,7 @@ type Base struct {
 	Accepted map[string]int `json:"accepted,omitempty"`
 	// CloudPolicies are those that were attached to the plan of that revision.
 	CloudPolicies []CloudPolicy `json:"cloudPolicies,omitempty"`
-	// CloudDocuments are those of the packages of that revision.
+	// CloudDocuments are the cloud documents of that revision's packages.
 	CloudDocuments []CloudDocument `json:"cloudDocuments,omitempty"`
 	// Signature is the outcome of verifying the signature of that revision's record;
 	// absent where no key was configured and the history holds.
@@ -232,7 +231,7 @@ type UnvouchedOptions struct {
 	Changes []string `json:"changes,omitempty"`
 	// Conflicts is true where the record decides about contested fields.
 	Conflicts bool `json:"conflicts,omitempty"`
-	// Package is the package whose name, catalog and channel are those of the record; empty
+	// Package is the package whose name, catalog and channel come from the record; empty
 	// where the user named it.
 	Package string `json:"package,omitempty"`
 	// Follows is the installed version whose upgrade edges are followed, if they lead to
@@ -326,7 +325,7 @@ type Options struct {
 	// IncludeNamespaces makes the plan of a removal delete the Namespaces that the
 	// release created, after all else, with everything in them.
 	IncludeNamespaces bool `json:"includeNamespaces,omitempty"`
-	// Expires is the time after which the plan cannot be applied; see
+	// Expires is when the plan expires; after that it cannot be applied. See
 	// [Options.ExpiresAt].
 	Expires string `json:"expires,omitempty"`
 }
@@ -346,8 +345,8 @@ type Target struct {
 	Server string `json:"server"`
 	// Version is the Kubernetes version of the API server.
 	Version string `json:"version"`
-	// User is the user name that the plan was made as. With read mode get it is that of
-	// the kubeconfig or of --as, because the API server is not asked.
+	// User is the user name that the plan was made as. With read mode get it comes from the
+	// kubeconfig or --as, because the API server is not asked.
 	User string `json:"user"`
 	// Context is the kubeconfig context that was used.
 	Context string `json:"context"`
@@ -373,9 +372,9 @@ func (t Target) Who() string {
 	return t.User + ", impersonated by " + t.Authenticated
 }
 
-// Users returns the names of the user as the API server sees them: that of the
-// credentials first, then the impersonated one. It is nil if the API server does not
-// say whose the credentials are.
+// Users returns the names of the user as the API server sees them: first the
+// credentials' user, then the impersonated one. It is nil if the API server does not say
+// whose the credentials are.
 func (t Target) Users() []string {
 	if t.Authenticated == "" {
 		return nil
@@ -391,8 +390,7 @@ type Stage struct {
 	Requires []string `json:"requires"`
 	// Objects lists the ids of the objects that this stage writes.
 	Objects []string `json:"objects"`
-	// Timeout is a duration such as "2m" after which waiting for the stage
-	// fails.
+	// Timeout is how long to wait for the stage before it fails, a duration such as "2m".
 	Timeout string `json:"timeout"`
 	// Rollback is true where the stage restores an earlier revision.
 	Rollback bool `json:"rollback"`
@@ -421,7 +419,7 @@ type Read struct {
 	// exist.
 	Fingerprint string `json:"fingerprint"`
 
-	// Body is the object as read; it is saved beside the plan, not in it.
+	// Body is the object as read; it is saved next to the plan, not in it.
 	Body map[string]any `json:"-"`
 }
 
@@ -455,20 +453,20 @@ func (p *Plan) AbsentReads() []string {
 type Unknown struct {
 	// Object is the id of the object that could not be read or decided.
 	Object string `json:"object"`
-	// Reason is why the API server refused the request; empty if it did not refuse one.
-	// What applies a plan branches on it, never on Why.
+	// Reason is why the API server refused the request; empty if it did not refuse one. Code
+	// that applies a plan branches on it, never on Why.
 	Reason Reason `json:"reason,omitempty"`
 	// Quota is the name of the ResourceQuota that is exceeded; absent for other reasons.
 	Quota string `json:"quota,omitempty"`
 	// Why says why the object could not be read or decided.
 	Why string `json:"why"`
-	// Served is the API version in which the cluster has the object, if that is not the
-	// one of the content, which the cluster does not serve.
+	// Served is the API version of the object in the cluster, if the cluster does not serve
+	// the content's.
 	Served string `json:"served,omitempty"`
 }
 
-// OwnNamespaces returns the namespaces that the plan creates if they do not exist: that
-// of the release first, then those of sections that have objects in them.
+// OwnNamespaces returns the namespaces that the plan creates if they do not exist: the
+// release's first, then namespaces of sections that have objects in them.
 func (p *Plan) OwnNamespaces() []string {
 	out := []string{p.Release.Namespace}
 	for i := range p.Packages {

@@ -1,6 +1,6 @@
 package preview
 
-// What a [RecordChange] is about ([RecordChange.What]). The set is closed.
+// The subjects of a [RecordChange] ([RecordChange.What]). The set is closed.
 const (
 	RecordVersion    = "version"    // of a package
 	RecordOptions    = "options"    // [Plan.OptionChanges] has them
@@ -13,7 +13,7 @@ const (
 // RecordChange is one thing that the record of the release keeps and the plan changes,
 // although it writes no object: the next upgrade, rollback and uninstall start from it.
 type RecordChange struct {
-	// What is version, options, apiVersion, via, content or gone.
+	// What is the subject: version, options, apiVersion, via, content or gone.
 	What string `json:"what"`
 	// Of is the package, or for apiVersion and gone the id of the object; else empty.
 	Of string `json:"of,omitempty"`

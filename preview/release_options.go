@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ReleaseOptions are the options of a release from which its next plan starts, except
-// those in [Parameters]. They are facts of a plan, and the release's record keeps them.
+// ReleaseOptions are the options of a release that its next plan starts from, except the
+// ones in [Parameters]. They are facts of a plan, and the release's record keeps them.
 //
 // Values are those that were given, merged: of a file its content is kept, and not its
 // path. Secret values are [SetValue.Withheld]: those whose key is a sensitive name,
@@ -59,7 +59,7 @@ type SetValue struct {
 	// JSON is the value in canonical JSON; empty where it is withheld.
 	JSON string `json:"json,omitempty"`
 	// Integers is true if numbers without a point are integers, as --set gives them; in
-	// other values each number is floating-point, as Helm reads those of files.
+	// other values each number is floating-point, as Helm reads files.
 	Integers bool `json:"integers,omitempty"`
 	// Withheld is true if the value is secret: no plan and no record has it.
 	Withheld bool `json:"withheld,omitempty"`
@@ -92,7 +92,8 @@ func (o *ReleaseOptions) IsZero() bool {
 
 // OptionsDigest returns the digest of what the next plan of a release takes from the record
 // of a revision: the options, and which package of which catalog it is; empty for nothing.
-// The digest of the revision's plan is in it, so that it is that of no other revision.
+// It includes the digest of the revision's plan, so that it differs from every other
+// revision's.
 func OptionsDigest(release Release, revision int, plan string, options *ReleaseOptions, packages []Package) (string, error) {
 	of := struct {
 		Release  Release
@@ -115,8 +116,8 @@ func OptionsDigest(release Release, revision int, plan string, options *ReleaseO
 	return hashStruct(of)
 }
 
-// SetValues returns the leaves of values, sorted by path. A leaf or mapping for which
-// withheld returns true is in the result without its value, a mapping as a whole.
+// SetValues returns the leaves of values, sorted by path. If withheld returns true for a
+// leaf or mapping, the result has it without its value, a mapping as a whole.
 func SetValues(values map[string]any, withheld func(keys []string, value any) bool) ([]SetValue, error) {
 	out, err := leavesBelow(nil, nil, values, withheld)
 	slices.SortFunc(out, func(a, b SetValue) int { return slices.Compare(a.Keys, b.Keys) })
@@ -186,7 +187,7 @@ func NestValues(list []SetValue) (map[string]any, error) {
 	return out, nil
 }
 
-// What a plan does with an option of the installed release ([OptionChange.Change]). The
+// Changes of an option of the installed release by a plan ([OptionChange.Change]). The
 // set is closed.
 const (
 	OptionKept       = "kept"       // has the installed value, which is not the default
@@ -217,7 +218,7 @@ type OptionChange struct {
 	Default string `json:"default,omitempty"`
 }
 
-// Text returns what becomes of the option, in words that follow that of Change.
+// Text returns the outcome of the option, in words that follow the word of Change.
 func (c OptionChange) Text() string {
 	name := "--" + c.Option + " "
 	switch {

@@ -9,7 +9,7 @@ import (
 func TestValuesComeBackAsTheyWere(t *testing.T) {
 	values := map[string]any{
 		"a": map[string]any{"b.c/d": int64(9007199254740993), "none": map[string]any{}, "list": []any{map[string]any{"x": 1.5}, nil}},
-		// Numbers of files are floats, and those of --set integers, also side by side.
+		// Numbers in files are floats, and numbers of --set integers, also side by side.
 		"b": "", "c": nil, "d": 4651090.0, "e": false, "f": []any{int64(4651090), 4651090.0, 1e21},
 	}
 	list, err := SetValues(values, func([]string, any) bool { return false })
@@ -34,7 +34,7 @@ func TestWithheldValuesAreAPathAlone(t *testing.T) {
 	}
 }
 
-// Each kind of change has a sentence of its own.
+// Each kind of change has its own sentence.
 func TestEachOptionChangeHasAText(t *testing.T) {
 	seen := map[string]bool{}
 	for _, change := range []string{OptionKept, OptionSet, OptionChanged, OptionDropped, OptionNotKnown, OptionUnrecorded, OptionTakenOver} {

@@ -7,8 +7,8 @@ import (
 // TypeRecord is the type of the Secrets that hold a release's records.
 const TypeRecord = "kubectl-operator/record"
 
-// reservedMarks are the labels and annotations by which this program recognises
-// records, members of a release, and Namespaces that a release created.
+// reservedMarks are the labels and annotations that identify records, members of a
+// release, and Namespaces that a release created.
 var reservedMarks = [...]string{
 	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
 	AnnotationRevision, AnnotationOptions,

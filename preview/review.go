@@ -60,8 +60,8 @@ type Grant struct {
 	Rules []string `json:"rules"`
 }
 
-// Account says how far the rights of a subject go: its own, those of accounts that it
-// can act as, and those that it can give itself.
+// Account says how far the rights of a subject go: its own, the rights of accounts that
+// it can act as, and rights that it can give itself.
 type Account struct {
 	// Subject is the account, user or group.
 	Subject Subject `json:"subject"`
@@ -115,11 +115,11 @@ type Installer struct {
 	// Missing lists each permission that applying the plan needs and the
 	// user lacks.
 	Missing []MissingRight `json:"missing"`
-	// Unread are the rights to read that planning takes and the user does not
-	// have: a plan made without them rests on less than that of another user.
+	// Unread are the rights to read that planning takes and the user does not have: a plan
+	// made without them rests on less than another user's plan.
 	Unread []Right `json:"-"`
-	// NotRead lists the rights to read for want of which the API server refused a read
-	// while the plan was made. With them, the plan would rest on more facts.
+	// NotRead lists the missing rights to read: the API server refused these reads while the
+	// plan was made. With them, the plan would rest on more facts.
 	NotRead []Right `json:"notRead,omitempty"`
 	// NoDryRun is true where the plan was made by reads alone because the user may
 	// write none of its objects, so that every dry run would be refused.
@@ -163,7 +163,7 @@ type CloudPermission struct {
 	Resources []string `json:"resources"`
 	// Roles lists the provider's predefined roles that are granted.
 	Roles []string `json:"roles"`
-	// Conditions under which the statement holds, in the provider's form.
+	// The statement's conditions, in the provider's form.
 	Conditions map[string]any `json:"conditions"`
 	// Change says how the permission differs from the installed revision: new, same,
 	// widened, narrowed or removed.
@@ -188,14 +188,14 @@ type CloudDeclaration struct {
 	Provider string `json:"provider"`
 	// Origin is the object that shows the access, as KIND/NAMESPACE/NAME.
 	Origin string `json:"origin"`
-	// Certainty says how sure the access is, as that of a permission; no fact.
+	// Certainty says how sure the access is, as for a permission; no fact.
 	Certainty string `json:"certainty,omitempty"`
 }
 
 // Severity is how severe a finding is. The set is closed.
 type Severity string
 
-// The severities. NotKnown is that of findings about what could not be read.
+// The severities. NotKnown is the severity of findings about unreadable facts.
 const (
 	Critical Severity = "critical"
 	Warning  Severity = "warning"
@@ -218,7 +218,7 @@ func (s Severity) Rank() int {
 }
 
 // Gates reports whether a finding of that severity stops a plan until a person has
-// reviewed it. What is not known may be critical.
+// reviewed it. An unknown may be critical.
 func (s Severity) Gates() bool { return s == Critical || s == NotKnown }
 
 // Finding is one risk that a rule found, with its severity and evidence.
@@ -260,21 +260,21 @@ type Finding struct {
 	Counted string `json:"counted,omitempty"`
 	// AlsoDeleted counts what is deleted together with Object, in words; absent for nothing.
 	AlsoDeleted string `json:"alsoDeleted,omitempty"`
-	// Line of the origin's file on which the evidence stands, counted from 1; absent if
-	// only that of the object is known. It is displayed and part of no digest.
+	// Line of the evidence in the origin's file, counted from 1; absent if only the object's
+	// line is known. It is displayed and part of no digest.
 	Line int `json:"line,omitempty"`
 	// AcceptedIn is the number of the revision that accepted a finding with this
 	// fingerprint; absent for none.
 	AcceptedIn int `json:"acceptedIn,omitempty"`
-	// Held is set where the cluster has what the finding is about already, and
-	// the plan leaves it as it is. Only such a finding may have been accepted
-	// earlier: what a record says counts for nothing that the plan brings.
+	// Held is set where the cluster has what the finding is about already, and the plan
+	// leaves it as it is. Only such a finding may have been accepted earlier: a record
+	// cannot accept a finding that the plan brings.
 	Held bool `json:"-"`
 	// AlsoIn is the version that the plan is compared with, if that has the finding too,
 	// about the same: the plan leaves as it is what the finding is about.
 	AlsoIn string `json:"alsoIn,omitempty"`
 	// Lowered is set where the finding is a warning only because of AlsoIn, and would be
-	// critical. What approves it as shown must not approve it where that version is not
+	// critical. An approval of it as shown must not hold where that version is not
 	// installed.
 	Lowered bool `json:"-"`
 	// Judged records the decision of a policy on the finding; absent without
@@ -316,7 +316,7 @@ func (f *Finding) Shown() []Piece {
 	return append(slices.Clip(f.Pieces), Piece{What: f.Counted, Text: EvidenceName(f.Counted)})
 }
 
-// The parts of a policy by which a finding was judged ([PolicyDecision.By]). The set is
+// The parts of a policy that can decide a finding ([PolicyDecision.By]). The set is
 // closed.
 const (
 	JudgedByWaiver   = "waiver"
@@ -335,7 +335,7 @@ type PolicyDecision struct {
 	Owner string `json:"owner,omitempty"`
 	// Reason that the policy gives for the decision.
 	Reason string `json:"reason,omitempty"`
-	// Expires is the last day, in UTC, on which a waiver holds.
+	// Expires is the last day of a waiver, in UTC.
 	Expires string `json:"expires,omitempty"`
 }
 

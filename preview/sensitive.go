@@ -77,7 +77,7 @@ func sensitiveLeaves(body map[string]any) (leaves []sensitiveLeaf) {
 	return leaves
 }
 
-// lastAppliedLeaf returns the annotations in which client-side apply and kapp keep a copy of
+// lastAppliedLeaf returns the annotations where client-side apply and kapp keep a copy of
 // the whole Secret.
 func lastAppliedLeaf(body map[string]any) []sensitiveLeaf {
 	annotations := Map(body, "metadata", "annotations")

@@ -148,8 +148,8 @@ type PlatformContent struct {
 	Files []PlatformFile `json:"files"`
 }
 
-// PlatformFile is a file of a plugin set on another platform than the plan's;
-// its fields are those of a [File].
+// PlatformFile is a file of a plugin set on another platform than the plan's; its fields
+// are a [File]'s.
 type PlatformFile struct {
 	// Path of the file relative to the location.
 	Path string `json:"path"`

@@ -8,10 +8,10 @@ import (
 )
 
 // The stages that do not depend on an object's kind. Pre hooks come right after
-// namespaces and CRDs, post hooks at the end; each weight is a stage of its own
+// namespaces and CRDs, post hooks at the end; each weight is its own stage
 // ("hooks-pre-2"), so that a Job of one weight is complete before the next begins.
-// Objects that the content no longer has are deleted last, once everything that
-// replaces them works.
+// Objects that the content no longer has are deleted last, once everything that replaces
+// them works.
 const (
 	// StageHandOver deletes the former owners of adopted objects. It is the first stage.
 	StageHandOver  = "hand-over"
@@ -85,7 +85,7 @@ func StageOf(group, kind string) string {
 // BuildStages divides the objects into stages, in order, without empty ones. Deletions
 // come last, in the reverse order of creation, except that objects which can block
 // requests (webhook configurations, APIServices) are deleted first. A timeout that is
-// not empty replaces those of the stages.
+// not empty replaces the stages' timeouts.
 func BuildStages(objects []Object, timeout string) []Stage {
 	members := map[string][]*Object{}
 	leaving := findDeletedGroups(objects)
@@ -214,7 +214,7 @@ func compareInStage(id string) func(a, b *Object) int {
 		}
 	case StageHandOver:
 		return func(a, b *Object) int {
-			// What would install the others again goes first.
+			// Objects that would install the others again go first.
 			return cmp.Or(cmp.Compare(b.Kind, a.Kind), strings.Compare(a.ID, b.ID))
 		}
 	case StagePrune, StagePruneDefinitions:

@@ -8,8 +8,7 @@ import (
 )
 
 // FileNumbers returns values of a file with the numbers that Helm reads there: each is a
-// float64, of which a template prints 4651090 as 4.65109e+06. Whole numbers of --set are
-// int64.
+// float64; a template prints 4651090 as 4.65109e+06. Whole numbers of --set are int64.
 func FileNumbers(values map[string]any) map[string]any {
 	return withScalars(values, fileNumber)
 }
@@ -24,7 +23,7 @@ func fileNumber(scalar any) any {
 	return scalar
 }
 
-// WholeNumbers returns values in which whole numbers are int64, as in manifests, for
+// WholeNumbers returns values where whole numbers are int64, as in manifests, for
 // formats that make no difference between numbers of files and of --set.
 func WholeNumbers(values map[string]any) map[string]any {
 	const exact = 1 << 53
@@ -36,7 +35,7 @@ func WholeNumbers(values map[string]any) map[string]any {
 	})
 }
 
-// ExactJSON returns the JSON of a value in which a whole float64 has a point, so that
+// ExactJSON returns the JSON of a value where a whole float64 has a point, so that
 // [DecodeExactJSON] returns the types of the numbers too.
 func ExactJSON(v any) ([]byte, error) {
 	var out bytes.Buffer

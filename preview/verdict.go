@@ -21,12 +21,12 @@ type Verdict struct {
 	// Groups lists the findings as every output numbers and counts them: those about one
 	// account or one CRD are one group, with the severity of the worst.
 	Groups []FindingGroup `json:"groups"`
-	// Mitigations lists other settings with which the content needs fewer rights, if its
-	// format knows any.
+	// Mitigations lists other settings that let the content need fewer rights, if its format
+	// knows any.
 	Mitigations []Mitigation `json:"mitigations"`
 }
 
-// Mitigation is another setting with which the content needs fewer rights.
+// Mitigation is another setting that lets the content need fewer rights.
 type Mitigation struct {
 	// Flags are the command line flags that make the setting.
 	Flags []string `json:"flags"`
@@ -56,7 +56,7 @@ func (m Mitigation) Text() string {
 type FindingGroup struct {
 	// Label is the letter of the severity and a number, such as C1.
 	Label string `json:"label"`
-	// Severity is that of the worst finding in the group.
+	// Severity is the worst severity in the group.
 	Severity Severity `json:"severity"`
 	// Title names the account or object, and says how far its rights go or what was
 	// found.
@@ -83,7 +83,7 @@ type Obstacle struct {
 	Cause string `json:"cause"`
 	// Remedy says what to do about it.
 	Remedy string `json:"remedy,omitempty"`
-	// Flags are those with which another plan has no such obstacle; empty for none.
+	// Flags remove the obstacle from another plan; empty if none do.
 	Flags []string `json:"flags,omitempty"`
 }
 
@@ -96,7 +96,7 @@ type Highlight struct {
 	Who string `json:"who,omitempty"`
 	// Gained is true if Who gains the permission, absent if it loses it.
 	Gained bool `json:"gained,omitempty"`
-	// What says what changes.
+	// What describes the change.
 	What string `json:"what"`
 	// Text is the line, made of the other fields.
 	Text string `json:"text"`

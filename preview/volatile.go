@@ -57,8 +57,8 @@ var controllerUID = [][]string{
 
 func isGiven(v any) bool { return v != nil }
 
-// isFilled reports whether a value is more than an empty one, in place of which the API
-// server or a controller chooses one.
+// isFilled reports whether a value is not empty; the API server or a controller fills an
+// empty one.
 func isFilled(v any) bool { return !empty(v) }
 
 func ofKind(kinds ...GroupKind) func(map[string]any) bool {
@@ -81,9 +81,8 @@ func isAggregated(body map[string]any) bool {
 
 // WithoutVolatile returns a copy of a live object or dry-run result without status,
 // server-set metadata and the fields of volatileTable, except those that one of the
-// bodies in set sets: object by object, path by path, and items of lists by the key by
-// which they are merged. Two reads of an object that no user changed have the same
-// result.
+// bodies in set sets: object by object, path by path, and items of lists by their merge
+// key. Two reads of an object that no user changed have the same result.
 func WithoutVolatile(body map[string]any, set ...map[string]any) map[string]any {
 	out := maps.Clone(body) // not of what is left out: managed fields are half of many objects
 	delete(out, "status")
@@ -209,7 +208,7 @@ func (p place) item(item any) place {
 	return below
 }
 
-// mergeKey returns the values by which server-side apply merges the webhooks of a
+// mergeKey returns the values of server-side apply's merge key for the webhooks of a
 // configuration, or the ports of a Service.
 func mergeKey(item any) string {
 	m, _ := item.(map[string]any)

@@ -1,6 +1,6 @@
-// Package tui opens the screens: [Pick] chooses a package, [Review] shows a plan
-// and asks for approval, [Follow] shows an apply until its result. They are three
-// programs in packages of their own, and none of them knows another:
+// Package tui opens the screens: [Pick] chooses a package, [Review] shows a plan and
+// asks for approval, [Follow] shows an apply until its result. They are three programs
+// in their own packages, and none of them knows another:
 //
 //	frame     header, footer, keys, layout, progress: what all screens have in common
 //	diffview  the exact text of an object, and how it would change

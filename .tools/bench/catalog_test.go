@@ -1,5 +1,5 @@
-// Package bench compares with what others wrote, in a module of its own so that
-// theirs stays out of ours.
+// Package bench compares with what others wrote, in its own module so that theirs stays
+// out of ours.
 package bench
 
 import (

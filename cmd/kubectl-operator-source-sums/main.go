@@ -1,6 +1,6 @@
 // Program kubectl-operator-source-sums is an example of a source by a program: its
 // address is the URL of a file SHA256SUMS, as sha256sum prints one, and the content is
-// the files that it lists, fetched from beside it and compared with their sums.
+// the files that it lists, fetched from next to it and compared with their sums.
 //
 // It takes nothing but the standard library, on purpose: a source is one JSON request
 // on standard input and one tar on standard output, in any language.

@@ -88,7 +88,7 @@ func (r *stageRun) waitPiped(ctx context.Context) (string, error) {
 	return "", errors.New("piped says nothing more")
 }
 
-// waitSigned waits until enough valid signed approvals lie beside the plan of a target.
+// waitSigned waits until enough valid signed approvals lie next to the plan of a target.
 func (r *stageRun) waitSigned(ctx context.Context, target *deployTarget, noted notes) error {
 	s, err := r.newSession(target)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestClusterSignedApprovalsAreRequired(t *testing.T) {
 	plugin.must(t, p, d, pipecd.StageApply, source)
 }
 
-// What is wrong with a configuration is one sentence.
+// An error of a configuration is one sentence.
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"requireApprovals": 1}`:  "requireApprovals needs approvers",

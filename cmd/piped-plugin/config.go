@@ -20,8 +20,8 @@ type (
 // It is read from the file itself, as the command line reads it.
 type applicationSpec struct{}
 
-// pluginConfig is the field config of the plugin in the configuration of piped. What it
-// says about approvals holds for every application, and no commit can change it.
+// pluginConfig is the field config of the plugin in the configuration of piped. Its
+// approval settings hold for every application, and no commit can change them.
 type pluginConfig struct {
 	// RequireApprovals is the number of signed approvals that a plan needs; 0 leaves the
 	// decision to the stage of approval.
@@ -51,7 +51,7 @@ func (c *pluginConfig) UnmarshalJSON(data []byte) error {
 type targetConfig struct {
 	Kubeconfig string `json:"kubeconfig"` // empty: as kubectl finds it
 	Context    string `json:"context"`    // empty: the current one
-	// Namespace is that of releases which name none.
+	// Namespace is the namespace of releases that name none.
 	Namespace string `json:"namespace"`
 }
 

@@ -2,8 +2,8 @@ package main
 
 import "runtime/debug"
 
-// giveBack gives back to the kernel what starting or a longer call took: the plugin waits
-// most of its life, beside those of other tools.
+// giveBack returns memory to the kernel after the start or a longer call: the plugin
+// waits most of its life, next to other tools' plugins.
 func giveBack() {
 	debug.FreeOSMemory()
 	dropFilePages()

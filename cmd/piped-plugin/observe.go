@@ -38,7 +38,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, _ *pluginConfig, targets []
 		}
 		out.Results = append(out.Results, sdk.PlanPreviewResult{
 			DeployTarget: target.Name, Summary: textsafe.Line(plan.Verdict.Sentence), NoChange: !plan.Changes(),
-			// piped puts it between fences of its own.
+			// piped puts it between its own fences.
 			Details: []byte(strings.ReplaceAll(text.String(), "```", "~~~")), DiffLanguage: "markdown",
 		})
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // plugin implements what piped asks of a plugin. It keeps nothing between two calls but
-// who is at work: what one stage leaves for the next is in the deployment's metadata, and
-// what was written is in the record of the release.
+// who is at work: a stage's data for the next one is in the deployment's metadata, and
+// the release's record names the written objects.
 type plugin struct {
 	version string
 	targets map[string]*deployTarget // by name, of piped's configuration
@@ -73,8 +73,8 @@ func (p *plugin) BuildPipelineSyncStages(_ context.Context, _ *pluginConfig, in 
 	return out, nil
 }
 
-// BuildQuickSyncStages returns the stages of a deployment without a pipeline: what needs
-// an approval is refused by them.
+// BuildQuickSyncStages returns the stages of a deployment without a pipeline: they
+// refuse a plan that needs an approval.
 func (p *plugin) BuildQuickSyncStages(_ context.Context, _ *pluginConfig, in *sdk.BuildQuickSyncStagesInput) (*sdk.BuildQuickSyncStagesResponse, error) {
 	out := &sdk.BuildQuickSyncStagesResponse{Stages: []sdk.QuickSyncStage{
 		{Name: pipecd.StagePlan, Description: "Plan exactly what would be applied"},

@@ -14,9 +14,8 @@ import (
 // maxBlock is the most bytes of one block of a stage's log; piped keeps them all.
 const maxBlock = 256 << 10
 
-// stageLog is the log of a stage as piped shows it. What comes from packages and clusters
-// is escaped line by line, so that no text can act on a terminal or look like another
-// line.
+// stageLog is the log of a stage as piped shows it. Text from packages and clusters is
+// escaped line by line, so that no text can act on a terminal or look like another line.
 type stageLog struct {
 	to   sdk.StageLogPersister
 	last map[string]record.ObjectState

@@ -186,8 +186,8 @@ func (r *stageRun) placeOf(in, target string, plan *preview.Plan) string {
 
 var errNoPlan = errors.New("there is no plan to go by; the stage " + pipecd.StagePlan + " comes before this one")
 
-// apply applies the plan that was noted, and no other. What was applied already is done;
-// what was begun goes on.
+// apply applies the plan that was noted, and no other. An applied plan is done; a begun
+// one goes on.
 func (r *stageRun) apply(ctx context.Context, s *session, noted notes) error {
 	if noted.Digest == "" {
 		return errNoPlan
@@ -303,7 +303,7 @@ func (r *stageRun) saved(ctx context.Context, s *session, noted notes) (*plannin
 }
 
 // rollback takes back what the deployment applied: it goes back to the revision that was
-// there before, or removes what the first revision made. What an earlier call has begun
+// there before, or removes what the first revision made. The work of an earlier call
 // goes on.
 func (r *stageRun) rollback(ctx context.Context, s *session, noted notes) error {
 	if noted.Digest == "" {
@@ -342,7 +342,7 @@ func (r *stageRun) rollback(ctx context.Context, s *session, noted notes) error 
 			return err
 		}
 	}
-	// What comes back was approved when it was applied.
+	// The restored revision was approved when it was applied.
 	approved := record.Approval{Digest: noted.Undo, How: record.ApprovedByDigest, By: "piped", Ruleset: preview.Ruleset}
 	if err := s.apply(ctx, plan, approved, nil, r.log); err != nil {
 		return err

@@ -70,8 +70,8 @@ func run(args []string) error {
 	return r.write(modules)
 }
 
-// writeThirdParty writes the licences alone, of a program that is no part of a release: a
-// module of its own at source.
+// writeThirdParty writes the licences alone, of a program that is no part of a release:
+// its own module at source.
 func (r *release) writeThirdParty() error {
 	modules, err := linked(r.source, ".", r.builds)
 	if err != nil {

@@ -247,7 +247,7 @@ func TestSlowEveryLinkedModuleHasKnownTerms(t *testing.T) {
 	}
 }
 
-// The plugin of PipeCD is a module of its own, with a list of its own beside the program.
+// The plugin of PipeCD is its own module, with its own list next to the program.
 func TestSlowThePluginOfPipeCDHasAListOfItsModules(t *testing.T) {
 	slowtest.Skip(t, "listing the packages of another module")
 	list := filepath.Join(t.TempDir(), "THIRD_PARTY")
@@ -271,8 +271,8 @@ func TestSlowThePluginOfPipeCDHasAListOfItsModules(t *testing.T) {
 	}
 }
 
-// A package of a distribution is installed into a directory of its own, and runs; one
-// whose bytes were changed is not what the checksums say.
+// A package of a distribution is installed into its own directory, and runs; one whose
+// bytes were changed is not what the checksums say.
 func TestSlowAPackageInstallsAndRuns(t *testing.T) {
 	slowtest.Skip(t, "packages of distributions")
 	bin := filepath.Join("..", "..", "bin")

@@ -41,8 +41,8 @@ func mustPlan(t *testing.T, location string, files []plugins.File) *preview.Plan
 	return plan
 }
 
-// What moved since the review, what was not approved and what is not the reviewed
-// bytes is refused, and the host finds what it found before.
+// A change since the review, a missing approval and different bytes are refused, and the
+// host keeps its files.
 func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -280,7 +280,7 @@ func killed(t *testing.T, location, work, before string) {
 	}
 }
 
-// A receipt says what was approved and by whom; a forged one is seen.
+// A receipt names the approved content and the approver; a forged one is seen.
 func TestAReceiptSaysWhatWasApproved(t *testing.T) {
 	location := filepath.Join(t.TempDir(), ".plugins")
 	plan := mustPlan(t, location, firstFiles())

@@ -66,8 +66,8 @@ type Drift struct {
 	Is  string `json:"is,omitempty"`
 }
 
-// compareFiles returns the files of there that differ from those of want, both
-// by path, and those that only one of the two has.
+// compareFiles returns the paths of files that differ between there and want, or that
+// only one of the two has.
 func compareFiles(want, there map[string]preview.LiveFile) []Drift {
 	var out []Drift
 	for _, path := range slices.Sorted(maps.Keys(want)) {
@@ -96,7 +96,7 @@ func (d Drift) String() string {
 	return d.Path + " is " + d.What
 }
 
-// differences returns a sentence for each file in which want and there differ.
+// differences returns a sentence for each file where want and there differ.
 func differences(want, there map[string]preview.LiveFile) []string {
 	var out []string
 	for _, d := range compareFiles(want, there) {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// ConfigFile is the name of the file with the configuration that a generation
-// gave its host. It is beside the generation's files.
+// ConfigFile is the name of the file with the configuration that a generation gave its
+// host. It is next to the generation's files.
 const ConfigFile = "config.yaml"
 
 // bytesAt returns a function that reads a file below a location, up to a number

@@ -52,7 +52,7 @@ func fullDisk(ctx context.Context, location string, _ func(string)) error {
 	if err := same(ctx, location, firstFiles()); err != nil {
 		return err
 	}
-	// What did not fit is gone, so that the next one has the room.
+	// Files that did not fit are gone, so that the next run has the room.
 	if err := installFiles(ctx, location, secondFiles(), nil); err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func same(ctx context.Context, location string, files []plugins.File) error {
 	return nil
 }
 
-// A disk that fills up, one that nobody may write to, and one that is mounted at
-// the location leave what was there whole and nothing half-written. The child
-// has a view of the disk of its own, as root of a namespace where it is nobody's.
+// A disk that fills up, one that no one may write to, and one that is mounted at the
+// location leave what was there whole and nothing half-written. The child has a view of
+// the disk of its own, as root of a namespace where it is no one's.
 func TestTheOldGenerationStaysOn(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package plugins installs plugin sets on this machine as generations, lists
 // them, rolls back to an earlier one and removes old ones.
 //
-// A host looks for its plugins at a location. Once a set is installed, that is
-// a symbolic link beside the folder of its generations:
+// A host looks for its plugins at a location. Once a set is installed, that is a
+// symbolic link next to the folder of its generations:
 //
 //	.plugins -> .plugins.generations/3/files
 //	.plugins.generations/3/files/…
@@ -34,7 +34,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// LockFile is the name of the plugin set's lock file in a generation, beside its files.
+// LockFile is the name of the plugin set's lock file in a generation, next to its files.
 const LockFile = "lock.yaml"
 
 const (
@@ -84,8 +84,8 @@ func Read(ctx context.Context, location string) (plugins.InstalledFiles, error) 
 	return out, err
 }
 
-// InstalledState returns the plugin set's lock file and the configuration
-// recorded in a generation; what is not recorded is empty.
+// InstalledState returns the plugin set's lock file and the configuration recorded in a
+// generation; a missing value is empty.
 func InstalledState(location string, generation int) (plugins.InstalledFiles, error) {
 	out := plugins.InstalledFiles{Generation: generation}
 	if generation == 0 {

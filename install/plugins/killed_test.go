@@ -70,7 +70,7 @@ var works = map[string]func(ctx context.Context, location string, step func(stri
 	},
 }
 
-// run starts a child and reports how it ended: what it died before, and its exit
+// run starts a child and reports how it ended: the step it died before, and its exit
 // code, -1 for the death.
 func runChild(t *testing.T, location, work string, diesAt int) (said string, code int) {
 	t.Helper()

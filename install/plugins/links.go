@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// hostLinks are the links outside a location by which a host finds what it does not look
-// for there, below a directory. They lead through the location, so that a switch needs no
+// hostLinks are the links outside a location, below a directory, that lead a host to
+// files it looks for elsewhere. They lead through the location, so that a switch needs no
 // other ones unless what they lead to has another name.
 type hostLinks struct {
 	dir   string
 	links []plugins.Link
 }
 
-// linksOf returns the links that a plan needs outside its location: those of a plugin of
-// krew, and that to the archive which a server of Optimus sends to its clients.
+// linksOf returns the links that a plan needs outside its location: a krew plugin's, and
+// the link to the archive that an Optimus server sends to its clients.
 func (r *applier) linksOf() hostLinks {
 	at := r.plan.Location.Path
 	base := filepath.Base(at)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Names beside a location, besides those of installed.go.
+// Names next to a location; installed.go has the others.
 const (
 	receiptFile   = "receipt.json"
 	heldFile      = ".lock"
@@ -93,8 +93,8 @@ func (p *locationRoot) siblingPath(name string) string { return path.Join(p.gene
 // generation returns the path, below root, of the directory of one generation.
 func (p *locationRoot) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
-// linkTarget returns the path, below root, to which the location's link points
-// when generation n is the current one.
+// linkTarget returns the path, below root, that the location's link points to when
+// generation n is current.
 func (p *locationRoot) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
 // mkdir creates a directory that all users may read, regardless of the umask.
@@ -161,8 +161,7 @@ func (p *locationRoot) sync(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// generationsOnDisk returns the sorted numbers of the directories of a location
-// whose names are those of generations.
+// generationsOnDisk returns the sorted numbers of a location's generation directories.
 func generationsOnDisk(location string) ([]int, error) {
 	entries, err := os.ReadDir(location + generationsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -193,8 +192,8 @@ func (p *locationRoot) names() ([]string, error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// isTemporary reports whether a name is that of a directory or file which is
-// still being written or deleted.
+// isTemporary reports whether a name belongs to a directory or file that is still being
+// written or deleted.
 func isTemporary(name string) bool {
 	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
 }

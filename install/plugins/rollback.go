@@ -96,8 +96,8 @@ func previousGeneration(location string, current int, receipt *Receipt) (int, er
 	return 0, &engine.RefusedError{What: "no earlier generation is left at " + location, Next: "install from the config"}
 }
 
-// set returns the plugin set that owns the generation's files, from its receipt.
-// Files from before the first install count as those of the set that is current now.
+// set returns the plugin set that owns the generation's files, from its receipt. Files
+// from before the first install count as files of the current set.
 func (g *Generation) set(location string, current *Receipt) (plugins.FileOwner, error) {
 	out := plugins.FileOwner{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}
 	if g.Number == 0 {
@@ -134,9 +134,9 @@ func (g *Generation) bytes(location string) ([]plugins.File, error) {
 	return out, nil
 }
 
-// addBeside copies the files beside the plugins of the earlier generation, such
-// as configuration and lock file, but not its receipt. Generation 0 (files from
-// before the first install) gets an empty lock file.
+// addBeside copies the files next to the plugins of the earlier generation, such as
+// configuration and lock file, but not its receipt. Generation 0 (files from before the
+// first install) gets an empty lock file.
 func (r *Rollback) addBeside(location string, g *Generation) error {
 	if g.Number == 0 {
 		lock := plugins.Lock{Name: r.Release.Name, Platforms: map[string][]plugins.LockedArtifact{}}

@@ -104,8 +104,8 @@ func (r *applier) parents(dir, file string, made map[string]bool) error {
 	return nil
 }
 
-// writeBeside writes the receipt, the config and the lock of a generation beside
-// its files.
+// writeBeside writes the receipt, the config and the lock of a generation next to its
+// files.
 func (r *applier) writeBeside(staging string) error {
 	data, err := r.receipt.Encode()
 	if err != nil {
@@ -122,8 +122,8 @@ func (r *applier) writeBeside(staging string) error {
 	return nil
 }
 
-// syncAll writes a directory's entries, and those of all directories below it,
-// through to disk (fsync).
+// syncAll writes the entries of a directory, and of all directories below it, through to
+// disk (fsync).
 func (r *applier) syncAll(dir string) error {
 	return fs.WalkDir(r.place.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// leftover says whether an entry in the directory of the generations was left
-// there by an interrupted run, and in which state.
+// leftover says whether an interrupted run left an entry in the directory of the
+// generations, and its state.
 type leftover int
 
 const (

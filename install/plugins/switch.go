@@ -25,7 +25,7 @@ func (r *applier) switchOver(ctx context.Context) error {
 	if err := p.sync("."); err != nil {
 		return r.failed(fmt.Errorf("having the switch on the disk: %w", err))
 	}
-	// From here on nothing stops the run: what is left is to say how it went.
+	// From here on nothing stops the run: it only has to report the result.
 	ctx = context.WithoutCancel(ctx)
 	if n, err := generationOf(p.location); err != nil || n != g.To {
 		return r.failed(fmt.Errorf("%s leads to another place than generation %d after the switch; another process writes there", p.location, g.To))

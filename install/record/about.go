@@ -31,8 +31,8 @@ func (r *Record) Bundle() string {
 	return ""
 }
 
-// Version returns the version of the first package. It is empty for a release
-// of several sections, each of which has a version of its own.
+// Version returns the version of the first package. It is empty for a release of several
+// sections, because each has its own version.
 func (r *Record) Version() string {
 	if p := r.firstPackage(); p != nil && !r.Sections() {
 		return p.Version

@@ -74,8 +74,8 @@ func decodeIndex(data []byte) (headerIndex, error) {
 	return index, nil
 }
 
-// decodeHeader decompresses, decodes and checks a record. The release name and
-// namespace in it must be those of the Secret that it came from.
+// decodeHeader decompresses, decodes and checks a record. It must name the release and
+// namespace of its Secret.
 func decodeHeader(packed []byte, release preview.Release, within bounds) (*Record, error) {
 	data, err := decompress(packed, within.bytes)
 	if err != nil {
@@ -180,8 +180,8 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 	return parts, archive, nil
 }
 
-// encodePlan writes the first line of an archive. What could not be read again is an
-// error: the plan is recorded before anything is applied.
+// encodePlan writes the first line of an archive. A plan that could not be read again is
+// an error: it is recorded before anything is applied.
 func encodePlan(w io.Writer, plan *preview.Plan) error {
 	line, err := json.Marshal(archiveLine{Plan: plan})
 	if err != nil {
@@ -367,9 +367,9 @@ func secretValue(secret map[string]any, key string) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// partName returns the name of a further Secret of a release. Part 0 is a copy
-// of an older revision's record; the parts from 1 on contain the revision's
-// plan, and those of [slotPart] a record that is too large for one Secret.
+// partName returns the name of a further Secret of a release. Part 0 is a copy of an
+// older revision's record; the parts from 1 on contain the revision's plan, and the
+// [slotPart] ones a record that is too large for one Secret.
 func partName(release string, revision, part int) string {
 	return preview.RecordName(release) + ".v" + strconv.Itoa(revision) + "." + strconv.Itoa(part)
 }
@@ -396,8 +396,8 @@ func releaseOf(secretName string) (string, bool) {
 	return strings.CutPrefix(secretName, preview.RecordName(""))
 }
 
-// Pin returns the digest of a package's first source, empty if it has none. It
-// is the salt with which sensitive values of the package are hashed.
+// Pin returns the digest of a package's first source, empty if it has none. It is the
+// salt for the hashes of the package's sensitive values.
 func (plan *ArchivedPlan) Pin(name string) string {
 	for _, pkg := range plan.Packages {
 		if pkg.Name == name && len(pkg.Sources) > 0 {

@@ -71,7 +71,7 @@ screen                   warning    yes   yes   yes   yes
 screen                   info       yes   yes   yes   yes
 `
 
-// failsOn says for every finding at which levels of --fail-on it fails.
+// failsOn says for every finding which levels of --fail-on it fails.
 var failsOn = `
 finding    critical warning unknown
 critical   fails    fails   fails

@@ -393,7 +393,7 @@ func TestLinesOfAnArchiveAreLookedAtOnce(t *testing.T) {
 		t.Errorf("%v: got %q, want %q", lines.Err(), got, want)
 	}
 
-	// What was there before has no end of a line: if it has one now, it was not looked at.
+	// The earlier text does not end its line: if it does now, it was not looked at.
 	split := splitLines()
 	if advance, line, err := split([]byte("abcd"), false); advance != 0 || line != nil || err != nil {
 		t.Errorf("a line that is not complete: %d, %q, %v", advance, line, err)

@@ -39,7 +39,7 @@ func newRecords(t *testing.T, name string) *records {
 	return &records{Client: client, store: &Store{Cluster: client, Release: preview.Release{Name: "demo", Namespace: name}, Tool: "1.0.0", Clock: clock.System{}, Lock: unlocked{}}}
 }
 
-// unlocked is a lock for which nothing else competes.
+// unlocked is a lock that nothing else competes for.
 type unlocked struct{}
 
 func (unlocked) Confirm(context.Context) error { return nil }
@@ -180,8 +180,8 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 	}
 }
 
-// What a run that was killed, or somebody's hand, leaves of a record that takes
-// several Secrets.
+// States that a killed run, or another user, leaves of a record that takes several
+// Secrets.
 func TestClusterTornRecordsAreRefused(t *testing.T) {
 	r := newRecords(t, "torn")
 	record := r.add(t, manyPlan(t, 2), Applied)

@@ -32,9 +32,9 @@ func LastWrite(release preview.Release, bodies []map[string]any) string {
 	return last
 }
 
-// compareObjects compares the newest record with the objects of its release: what wrote
-// to them later than its run was a revision that is not on record any more. It is how the
-// loss of the newest record is seen, since the records that are left do not know of it.
+// compareObjects compares the newest record with the objects of its release: a write
+// after its run came from a revision that is not on record any more. It is how the loss
+// of the newest record is seen, since the records that are left do not know of it.
 func (c *Chain) compareObjects(ctx context.Context, cluster Reader, newest *Record) error {
 	if newest.Written == "" || newest.State != Applied {
 		return nil // its run did not see all that it wrote, as after a kill

@@ -37,9 +37,9 @@ func assess(body map[string]any) verdict {
 	return verdict{state: Waiting, message: result.Message}
 }
 
-// assessByKind returns the state of an object of a kind for which kstatus is
-// wrong or too early: to kstatus a running Job, a failed Pod, and objects of
-// kinds without a rule are ready. It is false for all other objects.
+// assessByKind returns the state of an object where kstatus is wrong or too early: to
+// kstatus a running Job, a failed Pod, and objects of kinds without a rule are ready. It
+// is false for all other objects.
 func assessByKind(body map[string]any) (verdict, bool) {
 	if preview.Value(body, "metadata", "deletionTimestamp") != nil {
 		return verdict{}, false

@@ -25,8 +25,8 @@ func (s stepwise) Observe(ctx context.Context, _ []preview.Ref, each func(previe
 	return nil
 }
 
-// BenchmarkFollowing follows rollouts of more and more objects, each of which changes
-// three times. The time of each object should not grow by more than 30 %.
+// BenchmarkFollowing follows rollouts of more and more objects; each changes three
+// times. The time of each object should not grow by more than 30 %.
 func BenchmarkFollowing(b *testing.B) {
 	first := 0.0
 	for _, n := range []int{1000, 5000, 20000} {

@@ -19,9 +19,9 @@ type diagnosis struct {
 	final    bool // waiting cannot heal it
 }
 
-// diagnose finds out why an object is not ready, from its conditions, its pods,
-// the events of both, and the log of a failing container. What cannot be read
-// is left out, because a failed diagnosis must not fail a rollout.
+// diagnose finds out why an object is not ready, from its conditions, its pods, the
+// events of both, and the log of a failing container. Unreadable data is left out,
+// because a failed diagnosis must not fail a rollout.
 func (l *podReader) diagnose(ctx context.Context, body map[string]any) diagnosis {
 	d := ownCause(body)
 	d.offender = preview.RefOf(body)

@@ -6,8 +6,7 @@
 // calls an object ready which is not: see assess.go. Objects are watched, and
 // read at intervals where watching is not allowed. [Status] reads them once.
 //
-// A cause that waiting does not help, such as an image that does not exist, fails
-// the rollout once it lasted for [Options.Grace]; any other lasts until the
-// timeout. What the user may not read is listed, because a cause may be missing
-// then.
+// A cause that waiting does not help, such as an image that does not exist, fails the
+// rollout once it lasted for [Options.Grace]; any other lasts until the timeout. Reads
+// that the user lacks permission for are listed, because a cause may be missing then.
 package rollout

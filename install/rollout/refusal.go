@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// The texts by which the API server's admission says no. Controllers repeat
-// them in conditions and events; a failed write has them too.
+// The API server's texts for a denial by admission. Controllers repeat them in
+// conditions and events; a failed write has them too.
 var (
 	webhookDenied      = lazyregexp.New(`admission webhook "[^"]*" denied the request`)
 	webhookUnreachable = lazyregexp.New(`failed calling webhook "[^"]*"`)

@@ -17,8 +17,8 @@ type Watcher interface {
 	Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error
 }
 
-// Inspector reads more about an object that is not ready: its events, pods, logs,
-// and a Service's endpoints. What it cannot read is missing from the diagnosis.
+// Inspector reads more about an object that is not ready: its events, pods, logs, and a
+// Service's endpoints. The diagnosis lacks what it cannot read.
 type Inspector interface {
 	// List returns the objects of a kind that a label selector matches, all
 	// when it is empty.
@@ -58,8 +58,8 @@ func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d
 // State is how far one object is in a rollout.
 type State string
 
-// The states. Waiting may become ready by itself; failed will not. Removing
-// and removed are those of objects that are to go.
+// The states. Waiting may become ready by itself; failed will not. Removing and removed
+// are for objects that are to go.
 const (
 	Failed   State = "failed"
 	Waiting  State = "waiting"
@@ -95,13 +95,12 @@ type Object struct {
 type Snapshot struct {
 	Time    time.Time
 	Objects []Object
-	// LostSince is the time at which the cluster stopped answering, zero while
-	// it answers. Objects are then as last seen.
+	// LostSince is when the cluster stopped answering, zero while it answers. Objects are
+	// then as last seen.
 	LostSince time.Time
 	// Tries counts since then how often it was asked and did not answer.
 	Tries int
-	// Deadline is the time at which the wait times out, zero when it has no
-	// timeout.
+	// Deadline is when the wait times out, zero when it has no timeout.
 	Deadline time.Time
 	// Blind lists what the user may not read, such as "list events in namespace
 	// a": causes may be missing because of it.
@@ -168,8 +167,8 @@ type Options struct {
 	// More puts the end off by what it receives, as long as the wait lasts; nil
 	// does not.
 	More <-chan time.Duration
-	// Grace is the time for which a cause that waiting does not help must last
-	// before its object has failed, [DefaultGrace] by default.
+	// Grace is how long a cause that waiting does not help must last before its object has
+	// failed, [DefaultGrace] by default.
 	Grace time.Duration
 	// Each is called with every change, from one goroutine, when not nil.
 	Each func(Snapshot)

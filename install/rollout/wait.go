@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// completeInterval is the time between two checks of what objects need besides
+// completeInterval is the time between two checks of what objects need in addition to
 // their own readiness, such as endpoints, which no watch reports.
 const completeInterval = 250 * time.Millisecond
 

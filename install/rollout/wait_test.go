@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// report is one line of a script: what a watcher has to tell next.
+// report is one line of a script: the watcher's next report.
 type report struct {
 	name string
 	body map[string]any

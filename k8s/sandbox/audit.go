@@ -135,8 +135,8 @@ func (s *Sandbox) Requests() ([]AuditEvent, error) {
 	return events, err
 }
 
-// Mutations returns the requests by which a user has changed the cluster so
-// far, in order, without dry runs, refused requests and access reviews.
+// Mutations returns a user's requests that changed the cluster so far, in order, without
+// dry runs, refused requests and access reviews.
 func (s *Sandbox) Mutations(user string) ([]AuditEvent, error) {
 	m := &s.mutations
 	m.mu.Lock()

@@ -61,7 +61,7 @@ func TestClusterAPIServerIsRestarted(t *testing.T) {
 			t.Errorf("%s was process %d and is %d", name, before[name], after[name])
 		}
 	}
-	// What was stored is there, and the controllers came back: a pod runs.
+	// The stored objects are there, and the controllers came back: a pod runs.
 	pod, err := client.CoreV1().Pods(namespace).Create(ctx, newPod(namespace, ""), metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

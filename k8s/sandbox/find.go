@@ -30,7 +30,7 @@ func Find() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the sandbox: %w", err)
 	}
-	// A plugin is often a link in PATH; the sandbox is beside the real file.
+	// A plugin is often a link in PATH; the sandbox is next to the real file.
 	if resolved, err := filepath.EvalSymlinks(self); err == nil {
 		self = resolved
 	}

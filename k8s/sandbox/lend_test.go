@@ -31,7 +31,7 @@ func create(t *testing.T, client *sandboxtest.RawClient, path string, body map[s
 }
 
 // A control plane that was given back is as a new one, whatever a test left in it; one
-// of whose own objects was edited is lent to nobody.
+// with an edit to its initial objects is not lent again.
 func TestClusterLentControlPlaneIsAsNew(t *testing.T) {
 	box, client, back := lendFor(t)
 	named := func(name string, more ...string) map[string]any {

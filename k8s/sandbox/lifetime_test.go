@@ -52,8 +52,8 @@ func startAndWait(binary string) error {
 // components of a control plane, the supervisor and the holder of kwok included.
 var components = []string{"serve", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "run-kwok", "kwok"}
 
-// A start takes four seconds of processor time: what was started to be measured, and what
-// was started at once, ends in one of the ways after which nothing may be left.
+// A start takes four seconds of processor time: each control plane that was started to be
+// measured, or at once, ends in one of the ways that may leave nothing.
 
 func TestClusterIsReadyWithinTenSeconds(t *testing.T) {
 	sb, took := quickest(t)
@@ -106,8 +106,8 @@ func quickest(t *testing.T) (sb *sandbox.Sandbox, best time.Duration) {
 	return sb, best
 }
 
-// busy reports whether many more processes want to run than there are
-// processors (proc(5), loadavg). Without /proc nobody knows, and it is false.
+// busy reports whether many more processes want to run than there are processors
+// (proc(5), loadavg). Without /proc no one knows, and it is false.
 func busy(t *testing.T) bool {
 	t.Helper()
 	text, err := os.ReadFile("/proc/loadavg")

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// processAttributes starts the control plane outside the terminal's foreground
-// group, or detached in a session of its own. Ctrl-C then reaches only the
-// command, which stops everything in order.
+// processAttributes starts the control plane outside the terminal's foreground group, or
+// detached in its own session. Ctrl-C then reaches only the command, which stops
+// everything in order.
 func processAttributes(detached bool) *syscall.SysProcAttr {
 	if detached {
 		return &syscall.SysProcAttr{Setsid: true}

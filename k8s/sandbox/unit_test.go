@@ -178,7 +178,7 @@ func TestMutationsAreReadOnFromWhereTheLastLookEnded(t *testing.T) {
 		t.Errorf("requests since before a log that is gone: %v", err)
 	}
 
-	// What was cut off is lost.
+	// The part cut off is lost.
 	look(entry("patch", "g"), "update core/pods ns/d", "patch core/pods ns/e", "patch core/pods ns/f", "patch core/pods ns/g")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ type Merger interface {
 
 // ComputeMerged sets the computed result of objects that exist and of which the dry run
 // was refused or not sent: the live object with the fields that are sent. The planned
-// object has none of the API server's defaults, and beside the live one they would look
+// object has none of the API server's defaults, and next to the live one they would look
 // like fields that the plan removes. Where merging fails, nothing is computed.
 func ComputeMerged(ctx context.Context, p *preview.Plan, cluster Merger) {
 	for i := range p.Objects {

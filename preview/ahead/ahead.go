@@ -19,8 +19,8 @@ import (
 // Preparer is a cluster whose reads may be made ahead.
 type Preparer interface {
 	reads.Cluster
-	// PreparePlan begins to read what each plan in a mode needs besides objects. It is kept
-	// until stop is called.
+	// PreparePlan begins to read what each plan in a mode needs in addition to objects. It
+	// is kept until stop is called.
 	PreparePlan(ctx context.Context, mode preview.ReadMode) (stop func())
 	// PrepareMerge reads the schemas of API versions, for merges.
 	PrepareMerge(ctx context.Context, apiVersions []string)

@@ -113,7 +113,7 @@ func isBlank(chunk []byte) bool {
 }
 
 // peekYAML reads schema, package and name of a YAML document without decoding it. It
-// returns false unless each is a plain or simply quoted word on a line of its own.
+// returns false unless each is a plain or simply quoted word on its own line.
 func peekYAML(chunk []byte) (document, bool) {
 	d := document{raw: chunk}
 	for line := range bytes.Lines(chunk) {

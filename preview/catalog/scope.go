@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// scope is the part of a package in which a query looks: one or more of its channels.
+// scope is the part of a package where a query looks: one or more of its channels.
 type scope struct {
 	*Package
 	channels []*Channel

@@ -24,12 +24,12 @@ type Hit struct {
 	Catalog        Origin `json:"catalog"`
 	Problem        string `json:"problem,omitempty"` // why it cannot be installed
 
-	// Terms holds the text that is searched besides the name: the whole
-	// description, the provider and the keywords.
+	// Terms holds the text that is searched in addition to the name: the whole description,
+	// the provider and the keywords.
 	Terms string `json:"-"`
 }
 
-// Remark returns what stands beside the package in a list: why it cannot be installed,
+// Remark returns what stands next to the package in a list: why it cannot be installed,
 // that it is deprecated, or its description.
 func (h Hit) Remark() string {
 	switch {

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// table has for every package of a catalog its summary for searches and the APIs that
-// it provides. It is computed from all bundles when it is first needed, and stored
-// beside the index.
+// table has for every package of a catalog its summary for searches and the APIs that it
+// provides. It is computed from all bundles when it is first needed, and stored next to
+// the index.
 type table struct {
 	rows      []Hit      // by package, without their catalog
 	providers []provider // by API

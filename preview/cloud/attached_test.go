@@ -109,7 +109,7 @@ func TestAttachedPoliciesAreCompared(t *testing.T) {
 	}
 }
 
-// The requests that publishers keep in their repositories, beside the bundle.
+// The requests that publishers keep in their repositories, next to the bundle.
 func TestPublishedRequestsCanBeAttached(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "credentialsrequests"), "*", "*.yaml"))
 	if err != nil || len(files) < 8 {

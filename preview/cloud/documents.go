@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// What begins the places in which a publisher writes about a package, and with them the
+// What begins the places where a publisher writes about a package, and with them the
 // origin of what stands there.
 const (
 	description = "the description of package "

@@ -96,7 +96,7 @@ func Path(name string) string {
 // kubectlCommand matches the beginning of a command of kubectl itself in a text.
 var kubectlCommand = lazyregexp.New(`\bkubectl (?:get|describe|delete|rollout|patch|label|annotate|scale|wait|logs|apply|create|auth) `)
 
-// Addressed returns a text in which the commands of kubectl itself have flags that choose
+// Addressed returns a text where the commands of kubectl itself have flags that choose
 // the cluster, which stand before the verb.
 func Addressed(text string, flags []string) string {
 	if len(flags) == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Dir returns a directory of the test corpus: below the directory that the environment
-// variable CORPUS names, else below ../shared/corpus beside the repository. Without a
+// variable CORPUS names, else below ../shared/corpus next to the repository. Without a
 // corpus the test is skipped; with the variable CI set it fails.
 func Dir(t testing.TB, elem ...string) string {
 	t.Helper()

@@ -74,8 +74,8 @@ var podDefaults = map[string]values{
 	".volumes[].projected.sources[].downwardAPI.items[].resourceFieldRef.divisor": {"0"},
 }
 
-// kindDefaults are the defaults of the built-in kinds in namespaces besides those of their
-// pods.
+// kindDefaults are the defaults of the built-in kinds in namespaces in addition to those
+// of their pods.
 var kindDefaults = map[preview.GroupKind]map[string]values{
 	"apps/Deployment": {
 		".spec.replicas": {"1"}, ".spec.revisionHistoryLimit": {"10"}, ".spec.progressDeadlineSeconds": {"600"},

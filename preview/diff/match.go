@@ -9,7 +9,7 @@ import (
 )
 
 // listKeys are the fields that identify the items of a list, by the name of the list's
-// field, in the order in which they are tried. All other lists try "name".
+// field, in the order that they are tried. All other lists try "name".
 var listKeys = map[string][]string{
 	"volumeMounts":     {"mountPath"},
 	"volumeDevices":    {"devicePath"},

@@ -77,9 +77,9 @@ func judgedAsStored(p *preview.Plan) (restore func()) {
 	}
 }
 
-// Definitions returns the CRDs of the plan, and those of the cluster that other objects are
-// custom resources of: what a schema sets by default is not added by admission. A CRD that
-// may not be read is left out.
+// Definitions returns the CRDs of the plan, and the cluster's CRDs of its custom resources:
+// a schema's defaults are not additions by admission. A CRD that may not be read is left
+// out.
 func Definitions(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster) (*schema.Index, error) {
 	bodies := preview.PlannedBodies(p.Objects)
 	index := schema.NewIndex(slices.Values(bodies))

@@ -8,9 +8,8 @@ import (
 )
 
 // decideForeign sets the action of an object that does not belong to this release. The
-// object can be adopted if no other owner acts on it, or if its owner is OLM v0, for
-// which the plan contains the migration. It is adopted with --adopt, and blocked
-// without.
+// object can be adopted if no other owner acts on it, or if its owner is OLM v0 and the
+// plan contains the migration. It is adopted with --adopt, and blocked without.
 func (d *builder) decideForeign(ctx context.Context, o *preview.Object) error {
 	if o.Planned == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return nil

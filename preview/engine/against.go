@@ -81,9 +81,9 @@ func (d *builder) decideAgainst(installed []preview.Object) {
 }
 
 // olderFindings returns the findings of the older version, judged by the present rules:
-// that of a comparison, or what the tool of the plan applied before, which its user let
-// pass. Findings of objects that cannot be applied are left out, as no version has made
-// them.
+// the version of a comparison, or the content that the plan's tool applied before, with
+// its user's consent. Findings of objects that cannot be applied are left out, as no
+// version has made them.
 func olderFindings(p *preview.Plan, schemas Schemas) (risk.OlderFindings, error) {
 	out := risk.OlderFindings{Severities: map[string]preview.Severity{}}
 	old := &preview.Plan{Release: p.Release, ReadMode: p.ReadMode, Options: p.Options}

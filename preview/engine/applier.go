@@ -10,8 +10,8 @@ type Applier interface {
 	// takes the live object for its own. Planned is nil for an object that it applied before
 	// and that the content lacks.
 	Decide(o *preview.Object) (action preview.Action, own bool)
-	// Request returns the request by which the tool writes body, the planned object
-	// without contested fields that are left to others.
+	// Request returns the tool's request that writes body, the planned object without
+	// contested fields that are left to others.
 	Request(o *preview.Object, body map[string]any) (preview.DryRun, error)
 }
 

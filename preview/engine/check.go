@@ -13,11 +13,11 @@ import (
 // new check is a type in its own file, listed in [checks]; its rules are rows in
 // package rules.
 type check interface {
-	// read reads the cluster once the actions of all objects are decided, and records in
-	// the plan what the findings rest on. What is recorded is a fact.
+	// read reads the cluster once the actions of all objects are decided, and records in the
+	// plan what the findings rest on. Recorded data is a fact.
 	read(ctx context.Context, to *recorder) error
-	// findings returns the check's findings by what is recorded in the plan, and by
-	// nothing else, so that those of a saved plan can be derived again.
+	// findings returns the check's findings by what is recorded in the plan, and by nothing
+	// else, so that they can be derived again from a saved plan.
 	findings(of *decidedPlan) []preview.Finding
 	// staleReads reads again and returns the ids of what differs from the record. For a
 	// plan that was applied in part, differences that come from its own writes are left
@@ -25,7 +25,7 @@ type check interface {
 	staleReads(ctx context.Context, again *rereader) ([]string, error)
 }
 
-// checks returns all checks, in the order in which they read.
+// checks returns all checks, in the order that they read.
 func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, namespaceContents{}, roles{}, pluginHosts{},

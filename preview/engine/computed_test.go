@@ -112,9 +112,9 @@ func store(t *testing.T, box *sandbox.Sandbox, content planned.Content) {
 	}
 }
 
-// TestClusterAdmissionOfANewNamespace: what the webhooks and policies of the cluster do
-// with objects whose namespace comes with the plan is computed where it can be, and is
-// named where it cannot.
+// TestClusterAdmissionOfANewNamespace: the effects of the cluster's webhooks and
+// policies on objects whose namespace comes with the plan are computed where possible,
+// and named where not.
 func TestClusterAdmissionOfANewNamespace(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)

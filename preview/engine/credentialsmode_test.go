@@ -62,8 +62,8 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: requests
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: requests-only}]
 `
 
-// What a request amounts to is decided by the mode of the cluster. It is a
-// Fact: a cluster that changes it between review and apply is told apart.
+// The cluster's mode decides the effect of a request. It is a Fact: a cluster that
+// changes it between review and apply is told apart.
 func TestClusterModeOfCloudCredentialsIsReadFromTheCluster(t *testing.T) {
 	box := sandboxtest.Borrow(t)
 	client := connected(t, box)

@@ -34,8 +34,8 @@ import (
 // thief is the image that an intruder gives to pods of others.
 const thief = "example.com/thief"
 
-// patience returns a context for what the API server or a controller does by itself, most
-// of which takes less than two seconds.
+// patience returns a context to wait for the API server or a controller; most waits take
+// less than two seconds.
 func patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 30*time.Second)
 }
@@ -228,7 +228,7 @@ func (s *server) tunnel(conn net.Conn) {
 }
 
 // answerForGroup has requests for an API group sent to the intruder's server. In a
-// cluster the Service is that of the package; here it names an address, as no pods run.
+// cluster the Service belongs to the package; here it names an address, as no pods run.
 func answerForGroup(ctx context.Context, in intruder) (string, error) {
 	group := "g" + utilrand.String(5) + ".intruder.invalid"
 	s := serve(func(s *server, w http.ResponseWriter, r *http.Request) {

@@ -47,8 +47,8 @@ func workload(gvr schema.GroupVersionResource, kind, name, account string) map[s
 	return map[string]any{"apiVersion": gvr.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": name, "labels": labels}, "spec": spec}
 }
 
-// runPod has a pod run as another account. What a kubelet then gives the pod, its token,
-// is obtained in the tests of package access.
+// runPod has a pod run as another account. The tests of package access obtain the token
+// that a kubelet then gives the pod.
 func runPod(ctx context.Context, in intruder) (string, error) {
 	teller := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "teller"}}
 	if _, err := in.admin.CoreV1().ServiceAccounts(in.where()).Create(ctx, teller, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -148,7 +148,7 @@ func (in intruder) define(ctx context.Context, gvr schema.GroupVersionResource, 
 
 // order writes an object of a kind that the sandbox serves for the test, and checks that
 // it is stored with the intruder's content. The controllers that act on the kind are not
-// here: they need pods that run, and clusters of their own makers.
+// here: they need pods that run, and their own clusters makers.
 func (in intruder) order(ctx context.Context, gvr schema.GroupVersionResource, kind, scope string, ours map[string]any) (verb string, err error) {
 	if err := in.define(ctx, gvr, kind, scope); err != nil {
 		return "", err

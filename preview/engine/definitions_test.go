@@ -54,9 +54,9 @@ metadata: {name: fine, namespace: kafka}
 spec: {replicas: 1, bootstrapServers: "kafka:9092", http: {port: 8080}}
 `
 
-// Strimzi 1.0.0 takes v1beta2 away. Planned over 0.51.0 with stored objects,
-// the review names those that would break, and why; what it recomputes from
-// the saved bodies, and what it plans again, is the same.
+// Strimzi 1.0.0 takes v1beta2 away. Planned over 0.51.0 with stored objects, the review
+// names the ones that would break, and why; a recomputation from the saved bodies, and a
+// new plan, give the same.
 func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T) {
 	dir := corpustest.Dir(t, "bundles", "strimzi-kafka-operator")
 	box := sandboxtest.Borrow(t)

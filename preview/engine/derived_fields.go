@@ -90,8 +90,8 @@ func changes(o *preview.Object) []preview.Change {
 	return nil
 }
 
-// setGrants computes the permissions that the plan grants, and the differences from
-// those of the installed revision.
+// setGrants computes the permissions that the plan grants, and the differences from the
+// installed revision's.
 func setGrants(p *preview.Plan) {
 	installed, planned := grants(p)
 	p.Access.Grants = access.Delta(installed, planned)

@@ -19,7 +19,7 @@ type Drift struct {
 	reads   map[string]preview.Read
 }
 
-// NewDrift returns a Drift that compares live objects with those of the plan.
+// NewDrift returns a Drift that compares live objects with the plan's.
 func NewDrift(p *preview.Plan, typer preview.TypeConverter) *Drift {
 	d := &Drift{plan: p, objects: p.ObjectsByID(), typer: typer, reads: map[string]preview.Read{}}
 	brought := plannedKinds(p)
@@ -59,8 +59,8 @@ func plannedKinds(p *preview.Plan) map[string]struct{} {
 	return out
 }
 
-// Refs returns the objects to watch: those of the plan, and those that it depends on.
-// Objects whose kind is not served, or that may not be read, are left out.
+// Refs returns the objects to watch: the plan's objects and its dependencies. Objects
+// whose kind is not served, or that may not be read, are left out.
 func (d *Drift) Refs() []preview.Ref { return d.refs }
 
 // Describe returns how a live object differs from the state that the plan was made on;

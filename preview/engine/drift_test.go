@@ -36,8 +36,8 @@ const (
 `
 )
 
-// Each live object is compared by itself with what the plan was made on, and
-// the answer is that of a plan made again.
+// Each live object is compared by itself with what the plan was made on, and the answer
+// is the same as from a new plan.
 func TestClusterDriftOfSingleObjects(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client, schemas := connected(t, box), k8s.NewSchemas()

@@ -138,8 +138,8 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 }
 
 // dryRunsAtOnce is the number of dry runs between two reports of progress. Several such
-// batches are sent beside each other, so that no request waits for the last of a batch; how
-// many are in flight is for the client to decide.
+// batches are sent in parallel, so that no request waits for the last of a batch; how many
+// are in flight is for the client to decide.
 const dryRunsAtOnce, batchesAtOnce = 100, 4
 
 // askDryRuns sends dry runs, reports progress, and returns the results in the order of
@@ -323,7 +323,7 @@ func whyNoDryRun(refusal *preview.Refusal) string {
 	return "forbidden: you may not dry-run it, which takes the rights to write it; preview with --read-only get shows it by reads alone"
 }
 
-// forbidden records the rights for want of which the API server refused to write an
+// forbidden records the missing rights that made the API server refuse to write an
 // object. For a role, these are the permissions in the role.
 func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
 	if givesTooMuch(o, refusal) {

@@ -44,7 +44,7 @@ type RefusedError struct {
 
 func (r *RefusedError) Error() string { return r.What + "; " + r.Next }
 
-// Options are the inputs of planning besides the content.
+// Options are the inputs of planning in addition to the content.
 type Options struct {
 	Tool         string // version of this program
 	Request      preview.Request
@@ -80,8 +80,8 @@ type Installed struct {
 	Base    preview.Base
 	Members []InstalledObject
 	Set     planned.InstalledSet
-	// Recorded is what else the record keeps, from which the plan's RecordChanges follow;
-	// nil where no record is compared, as for a rollback on failure.
+	// Recorded is the rest of the record, to compute the plan's RecordChanges from; nil
+	// where no record is compared, as for a rollback on failure.
 	Recorded *Recorded
 	// Hidden is true if the record could not be read for want of a right, so that a
 	// release may be installed.
@@ -276,8 +276,8 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	return p.Seal()
 }
 
-// stages returns the stages in which the plan's objects are written. Those of a
-// rollback are marked as such. An empty timeout leaves each stage its default.
+// stages returns the stages where the plan's objects are written. Those of a rollback
+// are marked as such. An empty timeout leaves each stage its default.
 func stages(p *preview.Plan, timeout string) []preview.Stage {
 	out := preview.BuildStages(writtenObjects(p.Objects), timeout)
 	for i := range out {

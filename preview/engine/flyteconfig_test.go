@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// What a configuration means is another thing to an engine of v1 and of v2; the
-// definitions that come with an engine tell which it is.
+// A configuration means different things to engines v1 and v2; the definitions that come
+// with an engine tell which it is.
 func TestFlyteConfigurationByGeneration(t *testing.T) {
 	ignored, replaced, missing, sections := rules.FlyteConfigIgnored.Name, rules.FlyteDefaultRemoved.Name, rules.FlyteSectionMissing.Name, rules.FlyteSections.Name
 	v1 := "\n---\n" + flyteDefinition("FlyteWorkflow", "flyte.lyft.com")
@@ -90,7 +90,7 @@ func TestADeclaredFlytePluginHasTheSameReview(t *testing.T) {
 	}
 }
 
-// What templates give in each project is judged as the plan's own objects are.
+// Objects from templates in each project are judged like the plan's own.
 func TestWhatFlyteTemplatesGiveInEveryProject(t *testing.T) {
 	spark := func(rules, annotations string) string {
 		return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: templates}, data: {a.yaml: %q}}", `

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// flyteEngine is an engine that somebody else installed, whose ConfigMap the
-// plan brings; its projects are of two domains, in namespaces of their own.
+// flyteEngine is an engine that another user installed, whose ConfigMap the plan brings;
+// its projects are of two domains, in their own namespaces.
 const flyteEngine = `
 {apiVersion: v1, kind: Namespace, metadata: {name: $NS}}
 ---
@@ -149,9 +149,8 @@ func flyteProjectStories() []flyteStory {
 	}
 }
 
-// What an engine in the cluster has of a plugin is looked for where it can be,
-// what may not be read is not said to lack, and what was seen is held to: read
-// again nothing moved.
+// Parts of a plugin in a live engine are looked for where possible, an unreadable part
+// is not called missing, and facts seen are checked again before the apply.
 func TestClusterFlytePartsOfALiveEngine(t *testing.T) {
 	box := sandboxtest.Start(t)
 	apply(t, box, flyteDefinition("RayJob", "ray.io")+"\n---\n"+flyteDefinition("SparkApplication", "sparkoperator.k8s.io"))

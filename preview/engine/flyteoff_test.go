@@ -224,8 +224,8 @@ func flyteRefused(t *testing.T, client *k8s.Client, p *preview.Plan, want string
 	}
 }
 
-// What a finding about a live engine was decided on is a Fact: before an apply
-// the whole check refuses when it moved, and so does a run that goes on.
+// The basis of a finding about a live engine is a Fact: if it moved, the check before an
+// apply refuses, and so does a resumed run.
 func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	box := sandboxtest.Start(t)
 	here := func(text string) string { return strings.ReplaceAll(text, "$NS", "fl-moves") }

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Whoever can write a plan file can also compute every hash in it again. What
-// the file then says must still be what apply would do, or it is refused.
+// Anyone who can write a plan file can also compute every hash in it again. The file
+// must still say what apply would do, or it is refused.
 func TestForgedPlansWithRightHashesAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

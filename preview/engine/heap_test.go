@@ -54,12 +54,12 @@ metadata: {name: a%[1]d, namespace: n}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a%[1]d}
 subjects: [{kind: ServiceAccount, name: a%[1]d, namespace: n}]`
 
-// stopTheWorld lets nothing run beside a collection: what is allocated while it marks
-// counts as in use, the more of it the less processor time the collector gets.
+// stopTheWorld lets nothing run during a collection: allocations while it marks count as
+// in use, and grow when the collector gets less processor time.
 const stopTheWorld = "gcstoptheworld=1"
 
-// The heap while a plan is made, what is garbage aside, is at most two and a half times
-// that of its objects, in any size.
+// The live heap while a plan is made is at most two and a half times the size of its
+// objects, at any size.
 func TestSlowHeapIsThatOfTheObjects(t *testing.T) {
 	slowtest.Skip(t, "collects garbage all the time")
 	if !strings.Contains(os.Getenv("GODEBUG"), stopTheWorld) {
@@ -74,7 +74,7 @@ func TestSlowHeapIsThatOfTheObjects(t *testing.T) {
 	}
 	release, schemas := preview.Release{Name: "r", Namespace: "n"}, k8s.NewSchemas()
 	planOfMany(t, schemas, application, 1)() // what is made once
-	// Of six objects each; what every plan has counts little at these sizes.
+	// Of six objects each; the fixed cost of a plan counts little at these sizes.
 	sizes := []int{400, 1600}
 	if slowtest.Soak() {
 		sizes = append(sizes, 3333) // 20,000 objects, the most that one package may have

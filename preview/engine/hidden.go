@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// hideRecord records as unknown that the release's record could not be read: whether
-// the release is installed, and with which objects.
+// hideRecord records as unknown that the release's record could not be read, and so
+// whether the release is installed, and its objects.
 func (d *builder) hideRecord() {
 	release := d.plan.Release
 	record := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)}

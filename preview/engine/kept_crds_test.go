@@ -43,9 +43,9 @@ func gadget(name string) string {
 	return fmt.Sprintf("{apiVersion: kept.example.com/v1, kind: Gadget, metadata: {name: %s, namespace: default}}\n", name)
 }
 
-// A definition that the new version does not have stays, and so do its objects:
-// the review says which versions it serves and how many objects there are. That
-// number is told to who reviews now and to nobody else.
+// A definition that the new version does not have stays, and so do its objects: the
+// review says which versions it serves and how many objects there are. That number is
+// told to who reviews now and to no other user.
 func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T) {
 	box := sandboxtest.Start(t)
 	before := plainContent(t, keptDefinition+"\n---\n"+fmt.Sprintf(settings, "1"))

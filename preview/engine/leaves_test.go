@@ -83,8 +83,7 @@ func (l leafChange) version(change func(any) any) planned.Content {
 	return out
 }
 
-// part returns the leaf, or the subject or rule that it is of: what is left of that without
-// the leaf is no version.
+// part returns the leaf, or its subject or rule if the rest without the leaf is no version.
 func (l leafChange) part() leafChange {
 	switch {
 	case l.path[0] == "subjects":
@@ -95,7 +94,7 @@ func (l leafChange) part() leafChange {
 	return l
 }
 
-// isName reports whether the leaf is a name to which a rule is restricted.
+// isName reports whether the leaf is a resource name of a rule.
 func (l leafChange) isName() bool { return len(l.path) == 4 && l.path[2] == "resourceNames" }
 
 // rule returns the rule that a leaf of a role is of.
@@ -128,10 +127,10 @@ func comparison(t *testing.T, release preview.Release, older, newer planned.Cont
 var leafSchemas = sync.OnceValue(k8s.NewSchemas)
 
 // A finding counts as one that the older version has too only while nothing that decides
-// it changes: for every finding of the corpus, each leaf of the object that it is about,
-// and each leaf of others without which it is another finding. Of roles and bindings the
-// latter alone counts, as rights rest on rules and not on whole objects. The usual run
-// takes two leaves of an object in each fourth bundle, a soak all.
+// it changes: for every finding of the corpus, each leaf of its object, and each leaf of
+// other objects that the finding depends on. Of roles and bindings the latter alone
+// counts, as rights rest on rules and not on whole objects. The usual run takes two
+// leaves of an object in each fourth bundle, a soak all.
 func TestSlowNoFindingOfAChangedLeafIsAsBefore(t *testing.T) {
 	slowtest.Skip(t, "a plan for each leaf of the objects that findings are about")
 	var total leafCount
@@ -166,7 +165,7 @@ func TestSlowNoFindingOfAChangedLeafIsAsBefore(t *testing.T) {
 // the plans of that, those as before among them.
 type leafCount struct{ objects, leaves, findings, before int }
 
-// changeLeaves changes leaves of an object, each in a plan of its own.
+// changeLeaves changes leaves of an object, each in its own plan.
 func (n *leafCount) changeLeaves(t *testing.T, release preview.Release, content planned.Content, at int) {
 	t.Helper()
 	var paths [][]string

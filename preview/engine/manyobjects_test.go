@@ -229,7 +229,7 @@ func visitsOfObjects(t *testing.T, program string) {
 		if n >= few*times {
 			run++
 		}
-		// Sorting costs a logarithm more; what looks at all objects for each costs times more.
+		// Sorting costs a logarithm more; a loop over all objects for each costs many times more.
 		if n > 50*few*times && n > 2*times*one[block] {
 			t.Errorf("%s is run %d times for %d objects of each kind, %d times for %d", block, one[block], few, n, few*times)
 		}

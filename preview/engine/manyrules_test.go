@@ -15,10 +15,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// A role with very many rules, a binding to a role that nobody has, and two
-// roles that collect each other are planned, and every report of them is
-// written: whole where a program reads it, cut with a word about it where a
-// person does.
+// A role with very many rules, a binding to a role that no one has, and two roles that
+// collect each other are planned, and every report of them is written: whole where a
+// program reads it, cut with a word about it where a person does.
 func TestSlowTenThousandRulesAreReviewed(t *testing.T) {
 	slowtest.Skip(t, "a role of 10,000 rules")
 	const rules = 10_000

@@ -51,8 +51,8 @@ func renumber(data json.RawMessage, number string) json.RawMessage {
 	return numbered.ReplaceAll(data, []byte("${1}"+number+"$3"))
 }
 
-// repeat returns an answer in which each item of a list that has the first object's name
-// stands for all of them.
+// repeat returns an answer that repeats the first object's item of a list for all
+// objects.
 func (m *multiplied) repeat(data json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(data, &list) == nil {
@@ -184,8 +184,8 @@ func planOn(t *testing.T, n int, client engine.Cluster) *preview.Plan {
 	return plan
 }
 
-// What was recorded of one object of each kind is answered of many, and the plan has
-// each of them as the one.
+// The recording of one object of each kind answers for many, and the plan shows each
+// like the one.
 func TestARecordingOfOneObjectAnswersForMany(t *testing.T) {
 	for _, user := range []string{"", manyWriter} {
 		t.Run("for the user "+user, func(t *testing.T) {
@@ -216,8 +216,7 @@ func TestARecordingOfOneObjectAnswersForMany(t *testing.T) {
 	}
 }
 
-// askedRights counts the questions for rights of which one was not asked before: each
-// takes a round trip.
+// askedRights counts the questions that ask for a new right: each takes a round trip.
 type askedRights struct {
 	engine.Cluster
 	known map[preview.Right]bool

@@ -11,7 +11,7 @@ import (
 )
 
 // planOLMMigration adds the deletions that end OLM v0's ownership of adopted objects:
-// first of Subscriptions, by which OLM would install again, and then of
+// first of Subscriptions, because OLM would install again, and then of
 // ClusterServiceVersions.
 func (d *builder) planOLMMigration(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}

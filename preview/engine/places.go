@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pods"
 )
 
-// places is the check that records where what the plan brings leads through objects that
-// only the cluster has, such as those of another release: who brought the stores that its
-// orders copy to, and which Services and Ingresses lead to its servers that ask for no login.
+// places is the check that records where the plan's objects lead through objects that only
+// the cluster has: who brought the stores that its orders copy to, and the Services and
+// Ingresses to its servers without a login.
 type places struct{ noCheck }
 
 func (c places) read(ctx context.Context, to *recorder) error {
@@ -26,7 +26,7 @@ func (c places) read(ctx context.Context, to *recorder) error {
 	return c.readOutside(ctx, to)
 }
 
-// readStores records the marks of the stores: what else is in them is no fact of the plan.
+// readStores records the marks of the stores: their other fields are no facts of the plan.
 // Of those that the user may not read nothing is known, and the order is judged as one to a
 // store that the users of the cluster have.
 func (places) readStores(ctx context.Context, to *recorder) error {

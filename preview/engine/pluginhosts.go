@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// BootContainer is the name of the init container by which a host installs its plugins
-// when its pod starts.
+// BootContainer is the name of the init container that installs a host's plugins when
+// its pod starts.
 const BootContainer = "kubectl-operator-plugins"
 
 // hostKind is the kind of the reads that record whether the pods of a plugin host load

@@ -44,8 +44,8 @@ spec:
     spec: {containers: [{name: op, image: "` + surroundedImage + `", resources: {limits: {memory: 128Mi}}}]}
 `
 
-// What a plan says of the namespace and the nodes that its pods go to comes
-// from the cluster: saved, none of it can be changed.
+// A plan's facts about the namespace and the nodes of its pods come from the cluster: in
+// a saved plan, none can be changed.
 func TestSlowEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	slowtest.Skip(t, "hundreds of tampered plans")
 	_, p := planWithQuotasAndNodes(t)
@@ -88,8 +88,8 @@ func planWithQuotasAndNodes(t *testing.T) (engine.Cluster, *preview.Plan) {
 	return client, p
 }
 
-// platformsMove says of a plan that was applied in part that nodes of a platform
-// came, and that those of another went.
+// platformsMove says of a plan that was applied in part that nodes of one platform came,
+// and nodes of another went.
 func platformsMove(t *testing.T, client engine.Cluster, p *preview.Plan) {
 	t.Helper()
 	readAgain(t, client, p)

@@ -24,7 +24,7 @@ type podLevelsRecord struct {
 	Warned  []string `json:"warned"`
 }
 
-// read records the workloads by their ids: what else changes in them is no fact of the plan.
+// read records the workloads by their ids: their other changes are no facts of the plan.
 func (podLevels) read(ctx context.Context, to *recorder) error {
 	for i := range to.plan.Objects {
 		o := &to.plan.Objects[i]
@@ -48,8 +48,8 @@ func (podLevels) read(ctx context.Context, to *recorder) error {
 	return nil
 }
 
-// workloadsIn returns what makes pods in a namespace, and is neither of the plan nor made by a
-// controller. What the user may not list is left out.
+// workloadsIn returns the objects that make pods in a namespace, and that neither the plan nor
+// a controller makes. Kinds that the user may not list are left out.
 func workloadsIn(ctx context.Context, to *recorder, namespace string) ([]map[string]any, error) {
 	var out []map[string]any
 	for _, kind := range []preview.Ref{

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Recorded is what the record of the installed revision keeps besides its objects.
+// Recorded is what the record of the installed revision keeps in addition to its objects.
 type Recorded struct {
 	ContentDigest string
 	Packages      []preview.Package
@@ -18,7 +18,7 @@ type Recorded struct {
 }
 
 // recordChanges returns what the record of the next revision has otherwise than the
-// installed one. The objects are those of the content and of the installed revision.
+// installed one. The objects come from the content and the installed revision.
 func recordChanges(p *preview.Plan, installed *Installed) []preview.RecordChange {
 	before := installed.Recorded
 	if before == nil || len(p.Packages) == 0 {
@@ -61,8 +61,8 @@ func recordChanges(p *preview.Plan, installed *Installed) []preview.RecordChange
 	return out
 }
 
-// viaText returns the steps by which a package was found, without their digests: a catalog
-// that was published anew is the same catalog.
+// viaText returns the steps that found a package, without their digests: a catalog that
+// was published anew is the same catalog.
 func viaText(pkg *preview.Package) string {
 	var steps []string
 	for _, step := range pkg.Via {

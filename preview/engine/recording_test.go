@@ -112,8 +112,8 @@ func (r *recording) write() {
 	}
 }
 
-// cluster returns the recorded cluster as a user sees it; the empty name is that of
-// the administrator.
+// cluster returns the recorded cluster as a user sees it; the empty name is the
+// administrator.
 func (r *recording) cluster(user string) engine.Cluster {
 	c := &recordedCluster{recording: r, user: user}
 	switch {
@@ -133,7 +133,7 @@ type recordedCluster struct {
 	live engine.Cluster // nil when answers come from the file
 }
 
-// reply answers a question from the recording. What it lacks is asked live with
+// reply answers a question from the recording. Missing answers are asked live with
 // -update, once: two dry runs of one object have two uids.
 func reply[T any](c *recordedCluster, question string, live func() T) T {
 	question = c.user + ": " + question

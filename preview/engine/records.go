@@ -42,8 +42,8 @@ func (r *records) Record(kind, name string, into any) bool {
 	return decode(r.bodies[ownRef(kind, name).ID()], into)
 }
 
-// recordSearch finds recorded values by searching the reads of a plan, for single
-// values, for which no index pays.
+// recordSearch finds single recorded values by searching the reads of a plan; an index
+// would not pay.
 type recordSearch struct{ plan *preview.Plan }
 
 func (s recordSearch) Record(kind, name string, into any) bool {

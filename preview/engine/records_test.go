@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
-// What checks learn is a Fact by its JSON: a plan that another build of this
+// The results of checks are Facts by their JSON: a plan that another build of this
 // program made is the same plan only while that stays as it is.
 func TestRecordsKeepTheirJSON(t *testing.T) {
 	same, other := true, false

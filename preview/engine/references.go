@@ -49,8 +49,8 @@ func referencesOf(p *preview.Plan) []reference {
 	return out
 }
 
-// plannedIDs returns the ids of objects that exist after the apply: those of the plan,
-// and the Secrets that cert-manager or service-ca create for them.
+// plannedIDs returns the ids of objects that exist after the apply: the plan's, and the
+// Secrets that cert-manager or service-ca create for them.
 func plannedIDs(p *preview.Plan) map[string]bool {
 	ids := map[string]bool{}
 	secret := func(namespace, name string) {

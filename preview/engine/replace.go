@@ -71,8 +71,8 @@ func probe(o *preview.Object) map[string]any {
 	return body
 }
 
-// rename returns a copy of an object in which every value that is the name from is the
-// name to: its name, and for example pod labels of a Job.
+// rename returns a copy of an object where every value that is the name from is the name
+// to: its name, and for example pod labels of a Job.
 func rename(body map[string]any, from, to string) map[string]any {
 	out, _ := renameValue(body, from, to).(map[string]any)
 	return out

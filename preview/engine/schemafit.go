@@ -31,7 +31,7 @@ func (schemaFit) findings(of *decidedPlan) []preview.Finding {
 }
 
 // misfit returns why an object is not valid under the schema of its kind, empty if it
-// is: the built-in schema, or that of a CRD in the plan, which no dry run can know yet.
+// is: the built-in schema, or a CRD's in the plan, which no dry run can know yet.
 func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
 	var refusal *preview.Refusal
 	if err := schemas.Check(o.Planned); errors.As(err, &refusal) && refusal.Reason == preview.ReasonNotAppliable {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// The two sections of a request: one with a namespace of its own and a
-// definition, and one with what that defines.
+// The two sections of a request: one with its own namespace and a definition, and one
+// with what that defines.
 const (
 	operatorSection = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: zones.example.com}, spec: {group: example.com, scope: Cluster, names: {kind: Zone, plural: zones}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}
 ---

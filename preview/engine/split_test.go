@@ -22,8 +22,8 @@ func compared(t *testing.T, older, newer planned.Content) *preview.Plan {
 	return p
 }
 
-// splitDangers are objects of which a part is replaced in the newer version (OLD by NEW),
-// with the rule whose finding must stay critical then, and the object that it is about.
+// splitDangers are objects with a part replaced in the newer version (OLD by NEW), with
+// the rule whose finding must stay critical then, and the object that it is about.
 var splitDangers = []struct{ name, rule, object, text, was, is string }{
 	{"a mutation of pods", "admission-policy", "admissionregistration.k8s.io/MutatingAdmissionPolicy/-/op", `
 {apiVersion: admissionregistration.k8s.io/v1, kind: MutatingAdmissionPolicy, metadata: {name: op}, spec: {failurePolicy: Ignore, reinvocationPolicy: Never,

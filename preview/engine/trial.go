@@ -16,11 +16,11 @@ import (
 // run into a namespace that exists: nothing is persisted, no quota is used, and
 // webhooks are called as for any dry run.
 //
-// Of the answer two things decide. An object that is invalid is so in every namespace. And
-// what the answer has beside the object and the API server's own defaults was added by
-// admission, which does the same in the namespace of the object where it selects it: then
-// the answer is its result, which is shown, judged and sealed as that of an object whose
-// namespace exists. In a cluster without such admission an object has the same facts
+// Of the answer two things decide. An object that is invalid is so in every namespace.
+// Anything else in the answer, apart from the object and the API server's defaults, was
+// added by admission. Where admission also selects the object's own namespace, the answer
+// is the object's result: it is shown, judged and sealed like the result of an object
+// whose namespace exists. In a cluster without such admission an object has the same facts
 // whether it was tried or not, so that a reviewer who may not create anything in the trial
 // namespace gets the same digest as one who may. Apply tries each object once more in its
 // own namespace, when that is there.
@@ -42,8 +42,8 @@ func (d dryRunner) tryElsewhere(ctx context.Context) error {
 }
 
 // sealAdditions takes the answer to the copies of objects that admission added something to
-// as the results of the objects. It leaves out what is added to the copy alone, and bare
-// Pods, to which plugins of the API server add what its own namespace says.
+// as the results of the objects. It leaves out additions to the copy alone, and bare Pods,
+// because plugins of the API server add settings of the pod's own namespace to them.
 func (d dryRunner) sealAdditions(ctx context.Context, tried []int) error {
 	var changed []*preview.Object
 	for _, i := range tried {

@@ -10,8 +10,8 @@ import (
 )
 
 // decideUnserved sets the actions of the objects at these indices, whose API version the
-// cluster does not serve. What the release has is the same object in every version of its
-// kind: it is looked for in the version that is served.
+// cluster does not serve. An object of the release is the same in every version of its
+// kind: it is looked for in the served version.
 func (d *builder) decideUnserved(ctx context.Context, indices []int) error {
 	var results []preview.ReadResult
 	var at, moved []int

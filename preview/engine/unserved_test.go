@@ -15,9 +15,8 @@ const goingKind = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDef
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}
 `
 
-// A kind that was served a moment ago, and of which the definition is gone when
-// its objects are read, is not served: what the release has of it is gone, and the plan
-// says so.
+// A kind that was served a moment ago, but whose definition is gone when its objects are
+// read, is not served: the release's objects of it are gone, and the plan says so.
 func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connected(t, box)

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// For every two neighbouring versions of one package in the corpus: what the
-// newer permits that the older did not, and the other way round.
+// For every two neighbouring versions of one package in the corpus: the permissions that
+// only the newer has, and that only the older has.
 func TestSlowEveryUpgradeSaysWhatChangesInAccess(t *testing.T) {
 	slowtest.Skip(t, "the upgrades of the whole corpus")
 	for _, pair := range upgrades(t) {

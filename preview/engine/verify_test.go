@@ -56,7 +56,7 @@ func TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown(t *testing.T) {
 	}
 	tamperEveryLeaf(t, p)
 
-	// What was not even read has nothing but the digest.
+	// A file that was not even read has nothing but the digest.
 	unread := func(apiVersion string) string {
 		p := &preview.Plan{Objects: []preview.Object{{ID: "apps/Deployment/app/x", APIVersion: apiVersion, Kind: "Deployment", Namespace: "app", Name: "x", Action: preview.ActionUnknown}}}
 		if err := p.Seal(); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // builtInWildcards returns what the wildcards in the plan's grants match, among the
-// resources that every cluster serves and those of the plan's CRDs.
+// resources that every cluster serves and the plan's CRDs.
 func builtInWildcards(p *preview.Plan) *preview.Wildcards {
 	w := access.Expand(p.Access.Grants, access.BuiltInServed(), preview.PlannedBodies(p.Objects))
 	if w != nil {

@@ -53,9 +53,9 @@ const wildcards = `
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: wild-op}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: wild-op}, subjects: [{kind: ServiceAccount, name: op, namespace: wild}]}
 `
 
-// What a cluster serves is expanded in the plan that is made there. It moves no
-// digest, and of a saved plan nobody can vouch for it: whatever the file says,
-// what is shown is recomputed from what is built in.
+// A plan expands wildcards with the resources of its cluster. It moves no digest, and of
+// a saved plan no one can vouch for it: whatever the file says, what is shown is
+// recomputed from what is built in.
 func TestWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
 	client := recorded(t, "wildcards", "").cluster("")
 	p := planFrom(t, client, "wild", wildcards)
@@ -116,7 +116,7 @@ metadata: {name: v1beta1.broken.example.com}
 spec: {group: broken.example.com, version: v1beta1, groupPriorityMinimum: 100, versionPriority: 100, service: {namespace: default, name: nothing}}
 `
 
-// What could not be asked for is said: all of it, or an API whose own server is
+// The plan names APIs that it could not ask for: all of them, or one whose own server is
 // down.
 func TestClusterWildcardsOfAClusterThatDoesNotTell(t *testing.T) {
 	box := sandboxtest.Start(t)

@@ -58,8 +58,8 @@ func configOf(body map[string]any) (pluginConfig, bool) {
 // cleanName returns a plugin name trimmed and in lower case, as the engine compares it.
 func cleanName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// yamlFiles returns the values of a ConfigMap that contain a word and are YAML
-// maps, in the order in which the engine merges them.
+// yamlFiles returns the values of a ConfigMap that contain a word and are YAML maps, in
+// the order that the engine merges them.
 func yamlFiles(body map[string]any, word string) []map[string]any {
 	var out []map[string]any
 	data := preview.Map(body, "data")

@@ -155,8 +155,8 @@ func (n *rightSet) addChainReads(p *preview.Plan) {
 	}
 }
 
-// addRevisionWrites adds the permissions to write what a revision stores besides the
-// record itself: the parts of its plan, and the copy of the previous record.
+// addRevisionWrites adds the permissions to write what a revision stores in addition to
+// the record itself: the parts of its plan, and the copy of the previous record.
 func (n *rightSet) addRevisionWrites(release preview.Release, revision int) {
 	record := preview.RecordName(release.Name)
 	for part := 1; part <= planParts; part++ {

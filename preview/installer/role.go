@@ -43,7 +43,7 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	return out
 }
 
-// Reads returns the rights for what a plan reads besides its own objects, such as
+// Reads returns the rights for what a plan reads in addition to its own objects, such as
 // quotas and RBAC. A user without them gets a plan with another digest.
 func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}

@@ -16,7 +16,7 @@ const (
 	StageRollback     = "OPERATOR_ROLLBACK"
 )
 
-// OwnStages returns the stages of this program's own plugin, in the order in which they run.
+// OwnStages returns the stages of this program's own plugin, in the order that they run.
 func OwnStages() []string {
 	return []string{StagePlan, StageWaitApproval, StageApply, StageRollback}
 }

@@ -108,7 +108,7 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 }
 
 // Decode reads an unencrypted plan file from r. A file that exceeds the size limits or
-// contains anything besides the plan is an error.
+// contains anything in addition to the plan is an error.
 func Decode(r io.Reader) (*preview.Plan, error) {
 	entries, err := unpack(r)
 	if err != nil {

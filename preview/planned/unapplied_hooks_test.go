@@ -54,7 +54,7 @@ func TestANoteOfAHookCountsWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-// TestHooksThatNeverRunHereAreJudged: they are part of the package for whoever
+// TestHooksThatNeverRunHereAreJudged: they are part of the package for anyone who
 // installs it by another program.
 func TestHooksThatNeverRunHereAreJudged(t *testing.T) {
 	const role = "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [list]}]}\n"

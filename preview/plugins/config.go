@@ -84,8 +84,8 @@ func ReadConfig(data []byte) (*Config, error) {
 	return out, r.Err(1)
 }
 
-// plugins returns the plugins that have settings of their own, with only Name and
-// Config set.
+// plugins returns the plugins that have their own settings, with only Name and Config
+// set.
 func (c *Config) plugins() []Plugin {
 	var out []Plugin
 	configs := preview.Map(c.Values, "plugins")

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// Executor is what the pods of Optimus' jobs take besides the image of a plugin: the image
-// of the container that fetches what the job reads. A PluginSet names it:
+// Executor is what the pods of Optimus' jobs take in addition to the image of a plugin:
+// the image of the container that fetches what the job reads. A PluginSet names it:
 //
 //	spec:
 //	  executor:

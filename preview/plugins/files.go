@@ -227,7 +227,7 @@ func matchedPrefix(pattern, name string) (head, rest string, ok bool) {
 	return head, strings.Join(parts[depth:], "/"), ok && err == nil
 }
 
-// specialModes are the mode bits besides the permissions: setuid, setgid and sticky.
+// specialModes are the mode bits in addition to the permissions: setuid, setgid and sticky.
 var specialModes = [...]struct {
 	mode fs.FileMode
 	bit  uint32

@@ -39,7 +39,7 @@ type Host struct {
 	CustomInitImage, DefaultInitImage string
 }
 
-// The keys of a host's ConfigMap besides that of the config.
+// The keys of a host's ConfigMap in addition to that of the config.
 const (
 	defaultKey   = "plugins.yaml"
 	suffixLock   = ".lock"

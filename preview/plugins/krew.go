@@ -21,8 +21,7 @@ const krewVersion = "krew.googlecontainertools.github.com/v1alpha2"
 // (internal/index/validation).
 var krewName = lazyregexp.New(`^[\w-]+$`)
 
-// defaultLocation is the install directory of PluginSets, whose host has none of its
-// own.
+// defaultLocation is the install directory of PluginSets, whose host has none itself.
 const defaultLocation = ".plugins"
 
 // krew reads a krew plugin manifest. The plugin's files are placed in its own directory
@@ -74,8 +73,8 @@ func isReserved(name string) bool {
 }
 
 // krewPlatform reads what a plugin is on the platforms that an item of its manifest
-// selects. Only the selector is an error of the manifest: what is wrong besides counts
-// on those platforms alone.
+// selects. Only the selector is an error of the manifest: what is wrong in addition to
+// counts on those platforms alone.
 func (p *parser) krewPlatform(item field) Artifact {
 	selector := p.selector(item.At("selector"))
 	body, _ := item.Value.(map[string]any)

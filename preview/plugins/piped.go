@@ -8,8 +8,7 @@ import (
 
 const (
 	pipedVersion = "pipecd.dev/v1beta1"
-	// pipedLocation is the directory in which piped keeps plugins
-	// (pkg/app/pipedv1/cmd/piped).
+	// pipedLocation is the directory where piped keeps plugins (pkg/app/pipedv1/cmd/piped).
 	pipedLocation = "~/.piped/plugins"
 )
 
@@ -43,7 +42,7 @@ func (p *parser) piped() {
 	}
 }
 
-// deployTargets checks that every deploy target of a plugin has a name of its own.
+// deployTargets checks that every deploy target of a plugin has its own name.
 func (p *parser) deployTargets(f field) {
 	seen := map[string]bool{}
 	for _, item := range f.Maps() {

@@ -77,8 +77,8 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// What stands there is compared byte by byte with its own hash: a file that
-// moves while it is read is nobody's.
+// What stands there is compared byte by byte with its own hash: a file that moves while
+// it is read is no one's.
 func TestInstalledFilesAreComparedAsTheyWereHashed(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "run"), "#!/bin/sh\nnew\n")

@@ -143,7 +143,7 @@ func covered(container map[string]any, at string) string {
 	return ""
 }
 
-// imageDirs returns the directories in which images have their programs, libraries and
+// imageDirs returns the directories where images have their programs, libraries and
 // settings.
 func imageDirs() []string {
 	return []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/lib", "/lib64", "/usr/lib", "/etc"}
@@ -153,8 +153,8 @@ func imageDirs() []string {
 const appDir = "/app"
 
 // mounts returns how a container of the host sees the plugins: at their location, and
-// beside it the archive that a server of Optimus sends to its clients. Both are links in
-// the volume, which are followed when the container starts.
+// next to it the archive that a server of Optimus sends to its clients. Both are links
+// in the volume, which are followed when the container starts.
 func (h *Host) mounts(at string) []any {
 	mount := func(from, to string) any {
 		return map[string]any{"name": volumePlugins, "mountPath": to, "subPath": from, "readOnly": true}

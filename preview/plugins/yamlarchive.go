@@ -37,5 +37,5 @@ func ArchiveOf(files []File) ([]byte, error) {
 }
 
 // ServesArchive reports whether a server of Optimus looks for plugins at a location of
-// this name, and so serves the archive that lies beside it.
+// this name, and so serves the archive that lies next to it.
 func ServesArchive(base string) bool { return base == optimusLocation }

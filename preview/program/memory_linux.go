@@ -17,5 +17,5 @@ func limitMemory(p *os.Process, most int64) {
 }
 
 // hideProcess closes the files of this process below /proc to processes of the same user:
-// a program has an environment of its own, and could else read this one's.
+// a program has its own environment, and could else read this one's.
 func hideProcess() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

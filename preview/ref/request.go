@@ -329,7 +329,7 @@ func (r *reader) note(rule rules.Rule, args ...any) {
 }
 
 // check returns an error for what no request may have, of whatever kind: invalid names,
-// a package besides sources, an unknown format, or paths outside the content.
+// a package in addition to sources, an unknown format, or paths outside the content.
 func (r *Request) check() error {
 	if r.Release != "" && !isLabel(r.Release) || r.Namespace != "" && !isLabel(r.Namespace) {
 		return fmt.Errorf("release %q in namespace %q: both are at most 63 of a-z, 0-9 and \"-\"", clip(r.Release), clip(r.Namespace))

@@ -57,7 +57,7 @@ func (s *fluxSource) add(v field, text string) {
 	added := s.r.remote(v, text)
 	verified(s.At("spec.insecure"))
 	s.At("spec.provider").OneOf("generic")
-	// The Secret lies beside the object that names it.
+	// The Secret lies next to the object that names it.
 	home := s.At("metadata.namespace")
 	home.Value = s.home
 	s.r.secret(added, s.At("spec.secretRef.name"), home)
@@ -118,7 +118,7 @@ func (s *fluxSource) gitRepository(subdir string) {
 	address := s.At("spec.url")
 	revision := ""
 	ref := s.At("spec.ref")
-	// In the order in which Flux looks at them.
+	// In the order that Flux looks at them.
 	branch, tag, name, commit := ref.At("branch").Text(), ref.At("tag").Text(), ref.At("name").Text(), ref.At("commit").Text()
 	if ref.At("semver").Text() != "" && name == "" && commit == "" {
 		ref.At("semver").Fail("a range over tags is not supported; give spec.ref.tag or spec.ref.commit")
@@ -149,7 +149,7 @@ func (s *fluxSource) ociRepository() {
 		address.Fail("want oci://HOST/REPO")
 		return
 	}
-	// In the order in which Flux looks at them.
+	// In the order that Flux looks at them.
 	digest, version, tag := s.At("spec.ref.digest").Text(), s.At("spec.ref.semver").Text(), s.At("spec.ref.tag").Text()
 	switch {
 	case digest != "":

@@ -331,7 +331,7 @@ func TestAChartOfARegistryIsATagOrARangeOverTags(t *testing.T) {
 	}
 }
 
-// In the order in which Flux looks at them: digest, semver, tag.
+// In the order that Flux looks at them: digest, semver, tag.
 func TestAnOCIRepositoryMayHaveARangeOverItsTags(t *testing.T) {
 	for given, want := range map[string]string{
 		"{tag: v1}":                               "oci://registry.example.com/a:v1",

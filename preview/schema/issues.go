@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Issue is one way in which a new CRD accepts less than the old one. Version is the
-// version whose schema changed, "A to B" for two served versions that differ, or empty.
-// Path is the field's path, such as spec.replicas or spec.listeners[*].port. Before and
-// After are values as text, "none" if there is none.
+// Issue is one way that a new CRD accepts less than the old one. Version is the version
+// whose schema changed, "A to B" for two served versions that differ, or empty. Path is
+// the field's path, such as spec.replicas or spec.listeners[*].port. Before and After
+// are values as text, "none" if there is none.
 type Issue struct {
 	Rule     rules.Rule
 	Severity preview.Severity

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// gcsServer starts fake-gcs-server with the objects of a directory and returns
-// its host and port. It is a program of its own, since its module would bring
-// hundreds of others into ours.
+// gcsServer starts fake-gcs-server with the objects of a directory and returns its host
+// and port. It is its own program, since its module would bring hundreds of others into
+// ours.
 func gcsServer(t *testing.T, data string) string {
 	t.Helper()
 	slowtest.Skip(t, "tests against fake-gcs-server")

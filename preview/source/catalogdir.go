@@ -61,8 +61,8 @@ type directoryHash struct {
 	known *statIndex
 }
 
-// listing returns the hash of all files. Each entry of the directory has a listing of its
-// own, which are put together in order.
+// listing returns the hash of all files. Each entry of the directory has its own listing,
+// which are put together in order.
 func (h *directoryHash) listing(ctx context.Context) (*filetree.Hash, error) {
 	entries, err := fs.ReadDir(h.root.FS(), ".")
 	if err != nil {

@@ -31,7 +31,7 @@ func newKey(t testing.TB) (ed25519.PrivateKey, ssh.Signer) {
 	return private, signer
 }
 
-// sshServer runs git-upload-pack for whoever holds the key of user git.
+// sshServer runs git-upload-pack for anyone who holds the key of user git.
 type sshServer struct {
 	address string
 	key     ssh.PublicKey // its own

@@ -25,7 +25,7 @@ var (
 	matrixFaults = []string{"none", "401", "expired", "429", "5xx", "moved", "truncated", "wrong digest", "redirect", "too large"}
 )
 
-// ok is the outcome of a cell in which the content arrives, as it was pinned.
+// ok is the outcome of a cell where the content arrives, as it was pinned.
 const ok = "ok"
 
 // na is the outcome of a cell that cannot be, and why.
@@ -231,7 +231,7 @@ func first(m map[string]string, keys ...string) string {
 	return ""
 }
 
-// get pins and opens as a request with credentials of its own does.
+// get pins and opens as its own request with credentials does.
 func (c matrixCell) get(t *testing.T, text string, moves bool) (source.Pin, *source.Content, error) {
 	t.Helper()
 	reference, err := ref.Parse(text)

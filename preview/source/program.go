@@ -19,7 +19,7 @@ import (
 const ProgramKind = "source-program"
 
 // programSource reads what programs of the user's own fetch, and pins it to the hash of
-// the files. The program is pinned beside it, also where the files come from the cache:
+// the files. The program is pinned next to it, also where the files come from the cache:
 // what a plan has depends on both.
 type programSource struct {
 	options Options

@@ -97,7 +97,7 @@ type Options struct {
 	// RegistryConfig is a Docker config file with credentials. Empty means
 	// the user's own ones, Docker's and Podman's.
 	RegistryConfig string
-	// CAFile is a PEM file of roots trusted besides the system's.
+	// CAFile is a PEM file of roots trusted in addition to the system's.
 	CAFile string
 	// PlainHTTP allows registries without TLS. Nothing else does: not a
 	// loopback address, not a redirect.

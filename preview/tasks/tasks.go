@@ -1,6 +1,6 @@
-// Package tasks runs functions on goroutines of their own. A panic in one ends
-// the goroutine that waits for it, and not the process: only there is it known
-// whether the target changed, which is what the exit code must say.
+// Package tasks runs functions on their own goroutines. A panic in one ends the
+// goroutine that waits for it, and not the process: only there is it known whether the
+// target changed, which is what the exit code must say.
 package tasks
 
 import (
@@ -80,7 +80,7 @@ func Each(n, most int, f func(i int) error) error {
 	return group.Wait()
 }
 
-// Beside calls functions that do not depend on each other beside each other.
+// Beside calls functions that do not depend on each other in parallel.
 func Beside(functions ...func()) {
 	_ = Each(len(functions), len(functions), func(i int) error {
 		functions[i]()

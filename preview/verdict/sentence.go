@@ -117,8 +117,8 @@ func ownNamespace(p *preview.Plan) string {
 	return ", which is created"
 }
 
-// otherNamespaces says which namespaces besides the release's are created; empty if none
-// are.
+// otherNamespaces says which namespaces in addition to the release's are created; empty
+// if none are.
 func otherNamespaces(p *preview.Plan) string {
 	others := slices.DeleteFunc(createdNamespaces(p), func(name string) bool { return name == p.Release.Namespace })
 	return creates(p, others, "other namespace")

@@ -85,8 +85,8 @@ func (c *changes) collect() {
 	c.list = append(c.list, kept(c.plan, nil)...)
 }
 
-// recorded returns the changes of the record alone, but for versions, which have lines of
-// their own.
+// recorded returns the changes of the record alone, but for versions, which have their
+// own lines.
 func recorded(p *preview.Plan) []string {
 	var texts []string
 	for _, change := range p.RecordChanges {

@@ -42,8 +42,8 @@ func FuzzSimpleSigning(f *testing.F) {
 	})
 }
 
-// Whatever a bundle says: it never verifies for a digest that nobody signed,
-// nor keyless.
+// Whatever a bundle says: it never verifies for a digest that no one signed, nor
+// keyless.
 func FuzzBundle(f *testing.F) {
 	key, sigstore := fixedKey(), newInstance(f)
 	keys, keyless := trustKeys(f, key), sigstore.trust(f, issuer, parts{})

@@ -26,8 +26,8 @@ const (
 	issuer = "https://accounts.example.com"
 )
 
-// instance is a Sigstore deployment of its own: certificate authority,
-// transparency log and timestamp authority.
+// instance is its own Sigstore deployment: certificate authority, transparency log and
+// timestamp authority.
 type instance struct{ *ca.VirtualSigstore }
 
 func newInstance(t testing.TB) instance {
@@ -114,8 +114,8 @@ func (i instance) simple(t testing.TB, identity, digest string, at time.Time, p 
 	return verify.Artifact{MediaType: verify.SimpleSigning, Payload: payload, Annotations: annotations}
 }
 
-// material is what a bundle carries besides the signature: certificate, promise of
-// the log about an entry of a kind, and timestamp.
+// material is what a bundle carries in addition to the signature: certificate, promise
+// of the log about an entry of a kind, and timestamp.
 func (i instance) material(t testing.TB, entity *ca.TestEntity, kind string, p proofs) *protobundle.VerificationMaterial {
 	t.Helper()
 	content, err := entity.VerificationContent()
@@ -189,7 +189,7 @@ func (i instance) blob(t testing.TB, identity string, data []byte, at time.Time,
 	return verify.Artifact{MediaType: bundleType, Payload: must(t, encoded, marshalErr)}, "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// A file with a bundle beside it, as plugin sets have them, is held to the same
+// A file with a bundle next to it, as plugin sets have them, is held to the same
 // identity, log and time as an image.
 func TestKeylessSignaturesOfFiles(t *testing.T) {
 	sigstore, foreign := newInstance(t), newInstance(t)

@@ -27,7 +27,7 @@ var statements = []string{
 	"https://slsa.dev/provenance/v0.2",
 }
 
-// The reasons that have words of their own.
+// The reasons that have their own words.
 var (
 	errOtherKey    = errors.New("it is by another key")
 	errOtherDigest = errors.New("it is for another digest")

@@ -34,7 +34,7 @@ func (b *Builder) Text(role theme.Role, indent, text string) {
 	b.Add(widget.Wrap(role, text, b.Width-1, indent)...)
 }
 
-// Pair appends a name and, wrapped beside it, its value.
+// Pair appends a name and, wrapped next to it, its value.
 func (b *Builder) Pair(name, value string) {
 	if value == "" {
 		return

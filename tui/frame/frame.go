@@ -241,8 +241,8 @@ func (f Frame) TooSmall() string {
 	return Plain(tooSmallText(f.Size.Width, f.Size.Height)).Paint(f.Theme, max(1, f.Size.Width))
 }
 
-// Version returns the version of the package that a plan installs or removes;
-// with sections, the number of packages, as each has a version of its own.
+// Version returns the version of the package that a plan installs or removes; with
+// sections, the number of packages, as each has its own version.
 func Version(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0:

@@ -1,6 +1,6 @@
 package frame
 
-// mode is the size class of a window, which decides what is shown beside each other.
+// mode is the size class of a window, which decides what is shown in parallel.
 type mode int
 
 // The modes, from the smallest window to the largest.

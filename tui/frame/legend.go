@@ -51,7 +51,7 @@ func Legend(b *Builder) {
 	}
 }
 
-// sign appends a sign, the word or label beside it, and its meaning, wrapped.
+// sign appends a sign, the word or label next to it, and its meaning, wrapped.
 func (b *Builder) sign(role theme.Role, sign, word, meaning string) {
 	const signs, words = 5, 11
 	for i, line := range widget.Wrap(theme.Plain, meaning, b.Width-signs-words-4, "") {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Every action and severity is in the legend with a meaning of its own, which is more
-// than the word beside the sign.
+// Every action and severity is in the legend with its own meaning, which is more than
+// the word next to the sign.
 func TestTheLegendSaysWhatEachSignMeans(t *testing.T) {
 	meanings := map[string]string{}
 	add := func(name, meaning string) {

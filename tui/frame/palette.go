@@ -47,7 +47,7 @@ func (c Command) Press() tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: []rune(c.Key)[0], Text: c.Key}
 }
 
-// Palette is the field in which a command's name is typed.
+// Palette is the field where a command's name is typed.
 type Palette struct {
 	Typing   bool
 	commands []Command

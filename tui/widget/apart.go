@@ -72,9 +72,9 @@ func (d Differences) Split(n int) (before, after Differences) {
 	return before, after
 }
 
-// Apart returns a text in a list as a span of exactly width cells. A text that
-// is too long is cut in its middle, but the places at which it differs from the
-// rows beside it stay.
+// Apart returns a text in a list as a span of exactly width cells. A text that is too
+// long is cut in its middle, but the places at which it differs from the rows next to it
+// stay.
 func Apart(role theme.Role, text string, differs Differences, width int) Span {
 	safe := textsafe.Line(text)
 	if textsafe.Width(safe) > width && width > 0 {

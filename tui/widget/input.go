@@ -2,8 +2,8 @@ package widget
 
 import "unicode/utf8"
 
-// Input is the one-line text field in which an approval is confirmed. It takes
-// single typed characters only: pasted text never gets into it.
+// Input is the one-line text field where an approval is confirmed. It takes single typed
+// characters only: pasted text never gets into it.
 type Input struct {
 	Value string
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// What judges objects knows their kinds by group and kind: any package can bring
-// an object whose kind is called CustomResourceDefinition or ServiceAccount in a
-// group of its own. So nothing there compares a kind with a literal; the typed
-// kinds of package preview do, and the kinds of subjects, which have no group.
+// What judges objects knows their kinds by group and kind: any package can bring an
+// object whose kind is called CustomResourceDefinition or ServiceAccount in its own
+// group. So nothing there compares a kind with a literal; the typed kinds of package
+// preview do, and the kinds of subjects, which have no group.
 func TestKindsAreComparedWithTheirGroup(t *testing.T) {
 	for _, dir := range []string{"access", "cloud", "engine", "installer", "risk", "schema"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", "..", "preview", dir, "*.go"))

@@ -162,7 +162,7 @@ func asking(functions []*ast.FuncDecl, asked ...string) map[string]bool {
 	return found
 }
 
-// A test whose cases are chosen by a function beside it takes a sample, too.
+// A test whose cases are chosen by a function next to it takes a sample, too.
 func TestASampleOfAnotherFunctionIsFound(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "a_test.go", `package a
 func TestAll(t *testing.T) { all() }

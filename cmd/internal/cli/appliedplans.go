@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// The bounds of the list of applied plans. What is older is forgotten.
+// The bounds of the list of applied plans. Older plans are forgotten.
 const (
 	maxAppliedBytes = 1 << 20
 	keptApplied     = 4096

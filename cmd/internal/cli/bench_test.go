@@ -48,8 +48,8 @@ func BenchmarkPreviewLargestBundle(b *testing.B) {
 	}
 }
 
-// What every command pays before it begins, next to the same of kubectl: the
-// two take turns, so that whatever else the machine does slows both.
+// The startup cost of every command, next to kubectl's: the two take turns, so that
+// whatever else the machine does slows both.
 func BenchmarkVersion(b *testing.B) {
 	program, kubectl := builtProgram(b), sandboxtest.Kubectl(b)
 	var theirs []usage
@@ -95,8 +95,8 @@ func run(b *testing.B, program string, args ...string) usage {
 	return usageOf(cmd, wall)
 }
 
-// usageOf returns the usage of a process that has ended. Its memory is never less than
-// that of the process that started it, which Linux counts in.
+// usageOf returns the usage of a process that has ended. Linux counts the memory of the
+// parent process as a minimum.
 func usageOf(cmd *exec.Cmd, wall time.Duration) usage {
 	u := usage{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {

@@ -42,8 +42,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// app holds what all commands share: the streams, the global flags, the
-// configuration, and the name by which the program is called.
+// app holds what all commands share: the streams, the global flags, the configuration,
+// and the name that the program is called by.
 type app struct {
 	version string
 	commit  string
@@ -63,7 +63,7 @@ type app struct {
 	config func() (config.Config, error)
 }
 
-// Options are the settings with which a program runs the command line.
+// Options are a program's settings for the command line.
 type Options struct {
 	Version string
 	Commit  string // the program was built from; empty means Go's build info
@@ -229,8 +229,8 @@ func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 // hint to --help.
 func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
 
-// refuse returns an error with exit code 5: the request is refused, and nothing
-// was changed. what is the reason, next the advice.
+// refuse returns an error with exit code 5: the request is refused, and nothing was
+// changed. The argument what is the reason, next the advice.
 func refuse(what, next string) error { return planning.Refuse(what, next) }
 
 // The exit codes answer one question: did the target change? They are contract.
@@ -387,8 +387,8 @@ func (s *session) onScreen(plan planFunc) planFunc {
 	}
 }
 
-// withoutCluster adds to the error that no cluster answers the command line
-// that shows the review without one; what are its arguments.
+// withoutCluster adds to the error that no cluster answers the command line that shows
+// the review without one, with the arguments what.
 func (s *session) withoutCluster(err error, what ...string) error {
 	if err == nil || s.absent == nil || !errors.Is(err, s.absent) {
 		return err

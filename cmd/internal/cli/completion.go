@@ -275,8 +275,8 @@ func (c completer) addRevisions(cmd *cobra.Command, flag string) {
 	})
 }
 
-// safeNames returns those of the names that begin with prefix and are DNS-1123
-// names, which a shell does not interpret.
+// safeNames returns the names that begin with prefix and are DNS-1123 names, which a
+// shell does not interpret.
 func safeNames(names []string, prefix string) []string {
 	var out []string
 	for _, name := range names {

@@ -68,8 +68,8 @@ func (c console) printDocument(output documentOutput, document any, text func() 
 	return text()
 }
 
-// itemsOutput is the flag -o of commands that print a list: text or json, and for those of
-// "kubectl get" the further forms of that.
+// itemsOutput is the flag -o of commands that print a list: text or json, and for lists
+// like "kubectl get" its further forms.
 type itemsOutput struct {
 	format string
 	forms  []string
@@ -227,8 +227,8 @@ func (p *session) plural(ctx context.Context) installer.Plural {
 	}
 }
 
-// reportOptions returns the options with which a plan is printed in an output
-// form, including what the form needs from the cluster and the request.
+// reportOptions returns the options for printing a plan in an output form, including
+// what the form needs from the cluster and the request.
 func (p *session) reportOptions(ctx context.Context, format string, asked report.PlanRequest) report.Options {
 	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked, TemplateOf: report.TemplateOf(p.templateOf)}
 }
@@ -281,7 +281,7 @@ func (c console) print(ctx context.Context, plan *preview.Plan, o report.Options
 	return err
 }
 
-// outFlags say where a plan is saved, for whom it is encrypted, and when it expires.
+// outFlags set the file of a saved plan, its recipients, and its expiry.
 type outFlags struct {
 	planning.SaveOptions
 	expires time.Duration

@@ -79,7 +79,7 @@ var (
 		{"--output --record-key --record-approvers", "operands"},
 		{"--install-mode --watch-namespace --values --set --set-string --set-json --set-file --certs --cloud-policy", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
-		// Beyond the contract: what leaves out the options that the release has.
+		// Beyond the contract: the flag that drops the release's options.
 		{"--reset-options --values-from-defaults", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
 		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
@@ -89,7 +89,7 @@ var (
 		// Beyond the contract: the seal of records.
 		{"--record-key", "install preview upgrade rollback uninstall list status history"},
 		{"--record-approvers", "install preview upgrade rollback uninstall list status history"},
-		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
+		// Beyond the contract: an explicit flag that DESIGN asks for in words.
 		{"--allow-cross-namespace-secrets", "install preview"},
 		{"--offline", "preview catalog:list"}, // an apply without a cluster is none
 		{"--read-only", "install preview upgrade rollback uninstall"},
@@ -97,7 +97,7 @@ var (
 		{"--detailed-exitcode --fail-on", "preview"},
 		// Beyond the contract: several forms of one plan, for pipelines.
 		{"--report", "preview plugin:preview"},
-		// Beyond the contract: what makes the files that --plan of the last three takes.
+		// Beyond the contract: the flag that writes the files for --plan of the last three.
 		{"--out --plaintext-secrets --plan-recipient", "install preview upgrade rollback uninstall"},
 		// Beyond the contract: the key that opens what --plan-recipient encrypted.
 		{"--expires", "install preview approve upgrade rollback uninstall"},
@@ -159,7 +159,7 @@ var (
 		--tls-server-name --token --user`)
 	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c", "--all-namespaces": "-A", "--watch": "-w",
 		"--version": "-v", "--channel": "-c", "--watch-namespace": "-w", "--with-long-description": "-L"}
-	// shorthandsOf are those of single commands.
+	// shorthandsOf are the shorthands of single commands.
 	shorthandsOf = map[string]map[string]string{
 		"catalog add": {"--display-name": "-d", "--publisher": "-p"},
 		"search":      {"--catalog": "-c"}, "describe": {"--catalog": "-c", "--channel": "-C"},

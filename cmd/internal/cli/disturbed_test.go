@@ -25,18 +25,18 @@ const (
 	// disturbedInOne is the number of them that share a control plane, so that its audit log
 	// stays one file.
 	disturbedInOne = 100
-	// How many there are without an environment that says so, and from which on:
-	// together they disturb four of the phases, and no run is killed twice, since each
-	// kill is followed by 15 s in which the lock of the dead is watched.
+	// How many there are without an environment that says so, and from which on: together
+	// they disturb four of the phases, and no run is killed twice, since after each kill the
+	// lock of the dead run is watched for 15 s.
 	usualOutages, firstUsualOutage = 2, 4
 	usualKills, firstUsualKill     = 2, 1
 )
 
 // TestClusterRandomDisturbances runs the program in each phase of a release's life over
-// a network and an API server that fail by chance, or ends it with kill -9 by
-// chance. Whatever happens, nothing but the plan is written, nothing twice, and
-// the exit code is true; the same command again ends as if nothing had happened.
-// What happens follows from the number of a run.
+// a network and an API server that fail by chance, or ends it with kill -9 by chance.
+// Whatever happens, nothing but the plan is written, nothing twice, and the exit code is
+// true; the same command again ends as if nothing had happened. The number of a run
+// determines its faults.
 func TestClusterRandomDisturbances(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()

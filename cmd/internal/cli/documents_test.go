@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated parts of documents")
 
-// documents returns the texts that a person reads besides --help, by name.
+// documents returns the texts for people, other than --help, by name.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -66,7 +66,7 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 	}
 }
 
-// What the program itself refuses comes with its code and points to help.
+// A refusal by the program itself has its exit code and points to help.
 func TestMainReportsBadUsage(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args          []string

@@ -12,7 +12,7 @@ import (
 // Update is whether golden files are rewritten.
 var Update = update
 
-// The places at which MainBreaking panics.
+// The places where MainBreaking panics.
 const (
 	BreaksEarly   = "before the first write"
 	BreaksLate    = "after a write"

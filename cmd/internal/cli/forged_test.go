@@ -170,8 +170,8 @@ func (f *forged) must(words ...string) string {
 	return said
 }
 
-// makeShadow keeps the Secrets of a release with the evil package: what the tenant
-// would make of the same name in a cluster of their own.
+// makeShadow keeps the Secrets of a release with the evil package: the tenant would make
+// the same in their own cluster, under the same name.
 func (f *forged) makeShadow() {
 	said := f.must("preview", "DIR/evil", "NAME", "-o", "json")
 	var plan struct{ Digest string }

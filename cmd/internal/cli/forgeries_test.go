@@ -23,7 +23,7 @@ type forgery struct {
 	says     string // of what is not as it should be, by the review or by the refusal
 }
 
-// The words by which a review says that a record decides something.
+// The words of a review for a record that decides something.
 const (
 	notVerified = "record-not-verified"
 	notBelieved = "but --yes alone does not trust the record that says so"
@@ -38,8 +38,8 @@ var (
 	goingBack    = []string{"upgrade", "NAME", "DIR/three", "--on-failure", "rollback"}
 )
 
-// forgeries are those of each kind: a soak plays every one, the usual run a fifth,
-// and at least one.
+// forgeries returns the forgeries of each kind: a soak plays every one, the usual run a
+// fifth, and at least one.
 func forgeries() []forgery {
 	var all []forgery
 	for _, kind := range [][]forgery{acceptanceForgeries(), contentForgeries(), inventoryForgeries(), stateForgeries(), formForgeries(), objectForgeries()} {
@@ -86,7 +86,7 @@ func acceptanceForgeries() []forgery {
 	}
 }
 
-// plants writes the shadow's plan as that of a revision, and its record too.
+// plants writes the shadow's plan as the plan of a revision, and its record too.
 func (f *forged) plants(revision int, newest bool, change func(record map[string]any)) {
 	name := f.recordName() + ".v" + strconv.Itoa(revision)
 	plan, record := preview.CloneBody(f.shadow[f.recordName()+".v1.1"]), preview.CloneBody(f.shadow[f.recordName()])

@@ -86,8 +86,8 @@ func TestClusterKilledAtEveryWrite(t *testing.T) {
 	t.Logf("%d writes; killed %d times; %d times resumed, %d times nothing was left to do", whole.writes, len(victims), resumed, done)
 }
 
-// victim is one installation of the mongodb bundle, as a package of its own so
-// that several fit into one cluster.
+// victim is one installation of the mongodb bundle, as its own package so that several
+// fit into one cluster.
 type victim struct {
 	t       *testing.T
 	box     *sandbox.Sandbox
@@ -263,8 +263,8 @@ func (v *victim) killedThen(at int, cut sandboxtest.CutPoint, args, goOn []strin
 	strike, killed := v.killing(at, cut)
 	code, said := v.struck(strike, args)
 	if code == 0 && v.writes < at {
-		// A quick rollout is saved less often than that of the run whose writes were
-		// counted: this one had no such write, and has to end as that one did.
+		// A quick rollout is saved less often than the counted run's rollout: this run had no
+		// such write, and must end as the counted one did.
 		v.finished = true
 		return
 	}
@@ -332,7 +332,7 @@ func (v *victim) written() map[string]int {
 	return written
 }
 
-// secrets are those of a record's plan, with the values that the cluster has.
+// secrets returns the Secrets of a record's plan, with the cluster's values.
 func (v *victim) secrets(stored *record.Record) map[string]map[string]any {
 	_, shapes, err := record.LoadRecordedPlan(v.t.Context(), v.client, stored)
 	if err != nil {
@@ -351,8 +351,8 @@ func (v *victim) secrets(stored *record.Record) map[string]map[string]any {
 	return sealed
 }
 
-// outcome says what is in the cluster, without what differs between two
-// releases: it is compared with that of an uninterrupted run.
+// outcome says what is in the cluster, without the parts that differ between two
+// releases: it is compared with the outcome of an uninterrupted run.
 func (v *victim) outcome() string {
 	var lines []string
 	stored, err := record.Load(v.t.Context(), v.client, v.release())

@@ -92,7 +92,7 @@ func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	t.Logf("%d writes; killed %d times\n%s", whole.writes, len(victims), want)
 }
 
-// hostVictim is one installation of a set for a host of its own.
+// hostVictim is one installation of a set for its own host.
 type hostVictim struct {
 	*victim
 	content string // digest

@@ -126,9 +126,8 @@ webhooks:
 `,
 }
 
-// killedAt are the writes of an install and of a removal at which the usual run
-// kills: in the middle, and around the last. A soak kills at each of them, before and
-// after.
+// killedAt are the writes of an install and of a removal that the usual run kills at: in
+// the middle, and around the last. A soak kills at each of them, before and after.
 var killedAt = map[string][]int{"install": {21, 43}, "removal": {28}}
 
 // TestClusterKilledInEveryStage ends the installation of a bundle with every stage, and
@@ -201,7 +200,7 @@ func (k *stageKills) uninterrupted() {
 	}
 }
 
-// kill kills a victim of its own at each of some writes of each phase.
+// kill kills its own victim at each of some writes of each phase.
 func (k *stageKills) kill(name string, cut sandboxtest.CutPoint, writes map[string][]int) {
 	for phase, list := range writes {
 		for _, at := range list {

@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// clusterSize is how much a cluster has beside what is planned.
+// clusterSize is how much a cluster has that is not planned.
 type clusterSize struct {
 	rbac       int // roles and bindings
 	crds       int
@@ -226,9 +226,9 @@ const (
 )
 
 // TestClusterALargeClusterIsReadInLittleMemory plans an operator that asks for rights,
-// whose closure is that of all roles and bindings, and lists all releases, in a cluster
-// with 3,000 CRDs, 3,000 releases, 5,000 nodes and 40,000 roles and bindings. Only a
-// soak does: what the lists keep is counted at a smaller size in package k8s.
+// whose closure needs all roles and bindings, and lists all releases, in a cluster with
+// 3,000 CRDs, 3,000 releases, 5,000 nodes and 40,000 roles and bindings. Only a soak
+// does: package k8s counts at a smaller size how much the lists keep.
 func TestClusterALargeClusterIsReadInLittleMemory(t *testing.T) {
 	slowtest.Skip(t, "a cluster with thousands of objects")
 	if !slowtest.Soak() {

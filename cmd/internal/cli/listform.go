@@ -16,7 +16,7 @@ import (
 // jsonPathForm is the form that a template follows.
 const jsonPathForm = "jsonpath="
 
-// listForms returns the forms of "kubectl get" that a list has besides text and json.
+// listForms returns the forms of "kubectl get" that a list has in addition to text and json.
 func listForms() []string { return []string{"name", "wide", jsonPathForm} }
 
 // checkListForm returns an error for a form that is not among those.
@@ -28,8 +28,8 @@ func checkListForm(form string, forms []string) error {
 	return planning.Usagef("-o %s: want %s", form, report.OneOf(forms))
 }
 
-// printList prints a list: as a table of rows, of which the first is the header and the first
-// column a name, or as a document.
+// printList prints a list: as a table with a header row and names in the first column, or as
+// a document.
 func printList(s *streams.Streams, form string, list any, rows [][]string) error {
 	template, byPath := strings.CutPrefix(form, jsonPathForm)
 	switch {

@@ -29,9 +29,9 @@ var otherFlags = map[string]string{
 	"--cascade":            "of kubectl delete",
 }
 
-// What the gate, the apply and the planner say may be about the plan of any of
-// the commands that make one on content, so each flag that they name is one that
-// all of these have, or stands behind the name of the command that has it.
+// A message of the gate, the apply and the planner may be about a plan of any command
+// that makes one on content, so each flag that they name is one that all of these have,
+// or stands behind the name of the command that has it.
 func TestMessagesNameFlagsThatTheirCommandsHave(t *testing.T) {
 	root := testRoot(t)
 	has := map[string]map[string]bool{}

@@ -11,7 +11,7 @@ var quotedCall = regexp.MustCompile(`"kubectl operator ([^"]+)"`)
 
 // theirWords are the commands of the plugin of the Operator Framework with the same name and
 // their flags, as of v0.6.0 (internal/cmd of github.com/operator-framework/kubectl-operator;
-// those of OLM v1 as of its branch main too, internal/cmd/internal/olmv1).
+// for OLM v1 also as of its branch main, internal/cmd/internal/olmv1).
 var theirWords = map[string]string{
 	"catalog add":             "-d --display-name -p --publisher --cleanup-timeout",
 	"catalog list":            "-A --all-namespaces",
@@ -37,7 +37,7 @@ var theirWords = map[string]string{
 	"olmv1 get extension":     "-o --output -l --selector",
 }
 
-// Each command and each flag of theirs has a line of its own or is in one with others.
+// Each command and each flag of theirs has its own line or is in one with others.
 func TestEveryWordOfTheOtherPluginIsInALine(t *testing.T) {
 	for command, flags := range theirWords {
 		var words []string

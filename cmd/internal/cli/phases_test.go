@@ -98,8 +98,8 @@ type phase struct {
 	applies []string // flags of the command that its review does not have
 }
 
-// unhealthy is a check that fails, soon: the stage after that of its object waits
-// for it first, as long as the review says.
+// unhealthy is a check that fails, soon: the stage after its object's stage waits for it
+// first, as long as the review says.
 var unhealthy = []string{"--health-check", `ConfigMap/settings=self.data.mode == "none"`, "--rollout-timeout", "3s"}
 
 var phases = []phase{
@@ -259,8 +259,8 @@ func (d *disturbed) outcome() string {
 	return strings.NewReplacer(preview.SetID(d.release()), "SET", d.name, "RELEASE").Replace(strings.Join(lines, "\n") + "\n")
 }
 
-// stored is an object as it was written: what every write or new object gets anew
-// is left out, and who else writes its status.
+// stored is an object as written, without the fields that change with every write, and
+// without other writers of its status.
 func stored(body map[string]any) string {
 	content := preview.WithoutVolatile(body)
 	meta := preview.Map(body, "metadata")
@@ -350,7 +350,7 @@ func (d *disturbed) goOn(after int) {
 	}
 }
 
-// judge holds the end of a release against that of an undisturbed one.
+// judge compares the end of a release with the end of an undisturbed one.
 func (d *disturbed) judge(want *reference) {
 	if got := d.outcome(); got != want.outcome {
 		d.find("it ended otherwise than undisturbed:\n%s", difference(want.outcome, got))

@@ -47,7 +47,7 @@ func (p *session) pick(ctx context.Context, unknown *catalog.UnknownPackageError
 	return picked.Hit.Package, nil
 }
 
-// picker reads the catalogs, and holds the packages from which the user chooses.
+// picker reads the catalogs, and holds the packages that the user chooses from.
 type picker struct {
 	session  *session
 	catalogs []*catalog.Catalog
@@ -183,9 +183,8 @@ func (q *question) choose(all []catalog.Hit, word string) (catalog.Hit, error) {
 	}
 }
 
-// matchAnswer returns the packages for which an answer stands: the one with
-// that number in the list, else the one with that name, else all whose name or
-// description contains it.
+// matchAnswer returns the packages that an answer selects: the one with that number in
+// the list, else the one with that name, else all whose name or description contains it.
 func matchAnswer(listed, all []catalog.Hit, answer string) []catalog.Hit {
 	if n, err := strconv.Atoi(answer); err == nil {
 		if n >= 1 && n <= min(len(listed), maxListed) {

@@ -109,7 +109,7 @@ func TestBadInputOfPluginSets(t *testing.T) {
 	}
 }
 
-// Nobody may write below /sys, root included.
+// No one may write below /sys, root included.
 func TestALocationThatCannotBeWritten(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /sys")

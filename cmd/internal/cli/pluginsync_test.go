@@ -63,8 +63,8 @@ func syncPlugins(host, dir string) error {
 	return os.Remove(archive)
 }
 
-// A client of Optimus gets the plugins that were installed for its server, those of each
-// generation, and of them what is YAML.
+// A client of Optimus gets the plugins that were installed for its server: only YAML
+// files, from every generation.
 func TestOptimusPluginSyncGetsWhatIsInstalled(t *testing.T) {
 	server, client := t.TempDir(), t.TempDir()
 	plugin := func(name, version string) string {

@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// printing runs this program in a directory of its own, whose name needs quotes, and
-// carries out the commands that it prints.
+// printing runs this program in its own directory, whose name needs quotes, and carries
+// out the commands that it prints.
 type printing struct {
 	t    *testing.T
 	dir  string
@@ -68,7 +68,7 @@ func (p *printing) sh(line string) answer {
 	return answer{out.String(), errOut.String(), c.ProcessState.ExitCode()}
 }
 
-// digests are those of the plan that a command prints as JSON.
+// digests are the digests of the plan that a command prints as JSON.
 type digests struct {
 	Digest        string `json:"digest"`
 	ContentDigest string `json:"contentDigest"`
@@ -168,9 +168,9 @@ func (p *printing) offline(line string, want digests) {
 	}
 }
 
-// screen carries out the commands that the screen has beside those of the reports: what
-// y copies before the review is done, and for each setting that needs less. The test of
-// the screen holds that it has no others.
+// screen carries out the commands that the screen has and reports do not: the one that y
+// copies before the review is done, and one for each setting that needs less. The test
+// of the screen holds that it has no others.
 func (p *printing) screen(first string, want digests) int {
 	p.t.Helper()
 	var plan preview.Plan
@@ -243,8 +243,8 @@ func (p *printing) carryOut(first string) (executed int) {
 	return len(commands) + p.screen(first, want)
 }
 
-// link links a directory into that of the program by another name, and returns that as
-// an argument.
+// link links a directory into the program's directory by another name, and returns that
+// as an argument.
 func (p *printing) link(name, dir string) string {
 	p.t.Helper()
 	link := filepath.Join(p.dir, name)
@@ -255,9 +255,9 @@ func (p *printing) link(name, dir string) string {
 	return `'./` + strings.ReplaceAll(name, "'", `'\''`) + `'`
 }
 
-// fromRegistry returns what is previewed from a registry over TLS, whose certificate an
-// authority of its own signs: a package of a catalog, with a version and a channel, and
-// bundles and catalogs by reference.
+// fromRegistry returns what is previewed from a registry over TLS, whose certificate its
+// own authority signs: a package of a catalog, with a version and a channel, and bundles
+// and catalogs by reference.
 func (p *printing) fromRegistry() []string {
 	p.t.Helper()
 	handler := source.NewRegistry()
@@ -296,9 +296,9 @@ func (p *printing) fromRegistry() []string {
 }
 
 // TestSlowPrintedCommands previews every package of the corpus without a cluster, and
-// others by the ways in which sources are named, and carries out each command that text,
-// Markdown and page print, by a shell: what approves the plan plans the same content, and
-// the others print what they name.
+// others by the ways that sources are named, and carries out each command that text,
+// Markdown and page print, by a shell: an approving command plans the same content, and
+// the others print the subject they name.
 func TestSlowPrintedCommands(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "the commands printed for the corpus")

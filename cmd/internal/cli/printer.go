@@ -106,7 +106,7 @@ func (p *printer) event(e install.Event) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// What the cluster says must not look like a line of ours.
+	// Text from the cluster must not look like a line of ours.
 	e.Message = textsafe.Line(e.Message)
 	switch e.Type {
 	case install.EventStage:

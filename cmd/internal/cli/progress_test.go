@@ -93,8 +93,7 @@ func TestACancelledPullEndsAtOnceAndLeavesNothingHalfWritten(t *testing.T) {
 	}
 }
 
-// wholeBlobs counts the files of a cache's blobs, each of which must be what its
-// name says.
+// wholeBlobs counts the blobs of a cache; each must match the digest in its name.
 func wholeBlobs(t *testing.T, cache string) int {
 	t.Helper()
 	n := 0

@@ -23,13 +23,13 @@ import (
 // maxReceipt is the largest receipt that is read back, in bytes.
 const maxReceipt = 64 << 20
 
-// receiptFlag is the flag --receipt: the file to which the receipt of an apply
-// is written, besides the record in the cluster.
+// receiptFlag is the flag --receipt: the file for the receipt of an apply, in addition
+// to the record in the cluster.
 type receiptFlag struct {
 	Path string
 }
 
-// Add adds the flag to those of a command.
+// Add adds the flag to a command.
 func (f *receiptFlag) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
 }
@@ -118,8 +118,8 @@ func (f *receiptFile) End(receipt *record.Receipt, err error) (*record.Receipt, 
 	return f.Keep(receipt, err)
 }
 
-// Keep writes the receipt of a run, which ended with the error ended, and
-// returns both; the error also has that of the file.
+// Keep writes the receipt of a run that ended with the error ended, and returns the
+// receipt and the error, joined with any error of the file.
 func (f *receiptFile) Keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {

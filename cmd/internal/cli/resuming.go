@@ -67,7 +67,7 @@ func (f resumable) unfinishedPlan(ctx context.Context, fresh *preview.Plan, dige
 	if err != nil {
 		return nil, err
 	}
-	// Judged as when it was recorded; what counts is today's policy.
+	// Judged as when it was recorded; today's policy counts.
 	plan.Findings, plan.Policy = preview.WithoutPolicy(plan.Findings), nil
 	return plan, nil
 }

@@ -290,9 +290,9 @@ func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	}
 }
 
-// runPlanFile applies a saved plan. If the command names a release, it must be
-// the plan's. The plan's action must be that of the command, where install and
-// upgrade count as the same.
+// runPlanFile applies a saved plan. If the command names a release, it must be the
+// plan's. The plan's action must match the command; install and upgrade count as the
+// same.
 func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {

@@ -78,8 +78,8 @@ func reviewIn(s *streams.Streams) func(context.Context, review.Options) (review.
 	return tui.Review
 }
 
-// terminal returns the terminal on which screens are drawn, with the same colours and
-// characters as all output. Without a screen, its output is [streams.Streams.Human].
+// terminal returns the terminal for screens, with the same colours and characters as all
+// output. Without a screen, its output is [streams.Streams.Human].
 func (a *app) terminal() frame.Terminal {
 	if a.streams.Lines() {
 		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
@@ -148,8 +148,8 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	}
 }
 
-// chooser returns the function with which a setting is chosen in the review. A request
-// file says itself what counts.
+// chooser returns the function that chooses a setting in the review. A request file says
+// itself what counts.
 func (p *session) chooser() func([]string) {
 	if len(p.requests.files) > 0 {
 		return nil

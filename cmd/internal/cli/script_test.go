@@ -87,8 +87,8 @@ func TestSlowBucketScripts(t *testing.T) {
 	})
 }
 
-// Scripts that keep to namespaces and names of their own share a control plane. Those
-// that read its audit log or look at all of it have one for themselves, see below.
+// Scripts that keep to namespaces and their own names share a control plane. Those that
+// read its audit log or look at all of it have one for themselves, see below.
 func TestClusterSharedScripts(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Borrow(t) // other tests leave records that cannot be read
@@ -129,7 +129,7 @@ func scriptsOfTheTurn(t testing.TB, name string) []string {
 		t.Fatalf("no scripts in %s: %v", name, err)
 	}
 	// Scripts with a fault of the sandbox come first: a rollout is given up only after half a
-	// minute, in which the others run.
+	// minute, and the others run meanwhile.
 	var faulty, others []string
 	for i, file := range all {
 		if !slowtest.Turn(t, i) {

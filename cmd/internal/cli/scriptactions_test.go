@@ -50,8 +50,8 @@ func readAction(dir string) (compositeAction, error) {
 
 var actionExpression = regexp.MustCompile(`\$\{\{ *([a-zA-Z0-9._-]+) *\}\}`)
 
-// What comes from outside reaches a script by the environment: as a part of its text
-// it would be run. Every input is read, and every step has an interpreter.
+// Outside input reaches a script by the environment: as a part of its text it would be
+// run. Every input is read, and every step has an interpreter.
 func TestActionsRunNoInput(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join(root(t), ".github", "actions", "*"))
 	if err != nil || len(dirs) < 2 {
@@ -78,9 +78,9 @@ func TestActionsRunNoInput(t *testing.T) {
 }
 
 // action DIR [INPUT=VALUE...] runs a composite action as a runner does: bash, and of the
-// environment only what the runner sets; no home, locale or terminal. Then
-// out_NAME are its outputs (with _ for -), summary.md is the summary of the job, and uses.txt lists
-// the steps that are other actions. The number of the pull request is that of PULL.
+// environment only what the runner sets; no home, locale or terminal. Then out_NAME are its
+// outputs (with _ for -), summary.md is the summary of the job, and uses.txt lists the steps
+// that are other actions. PULL is the number of the pull request.
 func actionCommand(ts *testscript.TestScript, neg bool, args []string) {
 	action, err := readAction(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -117,7 +117,7 @@ type actionRunner struct {
 	uses, log strings.Builder
 }
 
-// expand replaces expressions by their values; what has none is empty, as it is there.
+// expand replaces expressions by their values; an unknown one is empty, as in GitHub Actions.
 func (r *actionRunner) expand(text string) string {
 	return actionExpression.ReplaceAllStringFunc(text, func(found string) string {
 		return r.values[actionExpression.FindStringSubmatch(found)[1]]

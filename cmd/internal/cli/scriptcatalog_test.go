@@ -77,8 +77,8 @@ func catalogdCommand(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // podNetwork is the network of pods that the sandbox lacks: its API server sends
-// everything that is meant for a pod to a proxy at a socket where nobody
-// listens. This one leads to one server, whatever the address.
+// everything that is meant for a pod to a proxy at a socket where no one listens. This
+// one leads to one server, whatever the address.
 func podNetwork(ts *testscript.TestScript, server string) error {
 	listener, err := listenForPods(ts.Value(sandboxKey{}).(*sandbox.Sandbox), server)
 	if err != nil {

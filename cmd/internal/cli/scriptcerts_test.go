@@ -32,7 +32,7 @@ func readSecret(t testing.TB, ts *testscript.TestScript, namespace, name string)
 }
 
 // agecert NAMESPACE SECRET DAYS puts a certificate that was made days ago, by the same
-// authority for the same names, in the place of that of webhooks.
+// authority for the same names, in the place of the webhooks' certificate.
 func ageCertCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		days, err := strconv.Atoi(args[2])

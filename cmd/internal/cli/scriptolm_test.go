@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
-// Scripts with the real OLM v0: its two programs run against the control plane, and what
-// serves a catalog to them is that of operator-registry, see .tools/olm.
+// Scripts with the real OLM v0: its two programs run against the control plane, and
+// operator-registry's server serves them a catalog, see .tools/olm.
 func TestClusterOLMScripts(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests against the embedded control plane")
@@ -114,7 +114,7 @@ func unpackedCommand(t testing.TB) func(*testscript.TestScript, bool, []string) 
 	}
 }
 
-// inScript is a test whose failures are those of a script.
+// inScript is a test that fails as its script does.
 type inScript struct {
 	testing.TB
 	ts *testscript.TestScript
@@ -126,8 +126,8 @@ func (s inScript) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args.
 func (s inScript) Errorf(format string, args ...any) { s.ts.Fatalf(format, args...) }
 
 // onscreen NAME COMMAND is a person in a terminal, who looks at what has to be looked at
-// and approves by the name NAME. What the screen showed first and last is in review.screen
-// and end.screen.
+// and approves by the name NAME. The first and last screens are in review.screen and
+// end.screen.
 func onScreenCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		name, command := args[0], strings.Join(args[1:], " ")

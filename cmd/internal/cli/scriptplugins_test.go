@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// objects DIR serves the files of a directory as the objects of the bucket
-// "plugins": by the S3 protocol, and where fake-gcs-server is built by that of
-// Google. It sets the variables that the SDKs read.
+// objects DIR serves the files of a directory as the objects of the bucket "plugins": by
+// the S3 protocol, and where fake-gcs-server is built by Google's. It sets the variables
+// that the SDKs read.
 func objectsCommand(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	backend := s3mem.New()

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// publish FILE DIR... pushes bundle directories PACKAGE/VERSION and writes the
-// catalog of them that opm would: one channel "stable" for each package, in
-// which every version replaces the one named before it.
+// publish FILE DIR... pushes bundle directories PACKAGE/VERSION and writes the catalog
+// of them that opm would: one channel "stable" for each package, where every version
+// replaces the one named before it.
 func publishCommand(ts *testscript.TestScript, _ bool, args []string) {
 	var entries []map[string]any
 	previous, packages, bundles := map[string]string{}, []string{}, []map[string]any{}

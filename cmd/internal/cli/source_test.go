@@ -34,7 +34,7 @@ func TestSourceFlagsAreCheckedBeforeAnythingIsContacted(t *testing.T) {
 	}
 }
 
-// What can be chosen about sources, the command line can say.
+// Every choice about sources has a flag.
 func TestEverySourceOptionHasAFlag(t *testing.T) {
 	var o planning.SourceOptions
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)

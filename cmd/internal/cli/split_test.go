@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// splitPackages are packages of which the first version is a critical finding that a
-// person accepts, and the second changes what it does (VALUE) in a place that the finding
-// does not quote.
+// splitPackages are packages whose first version has a critical finding that a person
+// accepts, and whose second changes its effect (VALUE) in a place that the finding does
+// not quote.
 var splitPackages = []struct{ name, text, was, is, shown string }{
 	{"split-mutation", `
 apiVersion: admissionregistration.k8s.io/v1
@@ -99,9 +99,9 @@ func (p *printing) expect(line string, code int, words ...string) string {
 }
 
 // A danger that is split over two versions is as critical in the second as in a first
-// review: in a pull request, which compares the versions, and for --yes. What the review
-// of a pull request shows as a warning, as the older version has it too, its command does
-// not approve for a cluster that has another version.
+// review: in a pull request, which compares the versions, and for --yes. If a pull
+// request shows a finding as a warning because the older version has it too, its command
+// does not approve it for a cluster with another version.
 func TestClusterADangerSplitOverTwoVersionsNeedsApproval(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "upgrades by the commands that reviews print")

@@ -37,13 +37,13 @@ type statusItem struct {
 	// Interrupted counts what became of the objects of an unfinished revision,
 	// by state, as the cluster shows it.
 	Interrupted map[string]int `json:"interrupted,omitempty"`
-	// Approve is the digest of which an approval goes on with it.
+	// Approve is the digest to approve to go on with it.
 	Approve string             `json:"approve,omitempty"`
 	Undoes  *record.RollbackOf `json:"undoes,omitempty"` // the failed revision that this one takes back
 	Unread  string             `json:"unread,omitempty"` // why nothing could be compared
 	// Namespaces are those that the release created, which an apply counts too.
 	Namespaces []string `json:"namespaces,omitempty"`
-	// Certificates are those of webhooks that plans of the release made.
+	// Certificates are the webhook certificates that plans of the release made.
 	Certificates []statusCertificate `json:"certificates,omitempty"`
 }
 
@@ -247,8 +247,8 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	item.Objects = append(item.Objects, object)
 }
 
-// countInterrupted counts, for an unfinished revision, how many of its objects are
-// in which state, and reads the cluster for those whose write was in flight.
+// countInterrupted counts the objects of an unfinished revision by state, and reads the
+// cluster for those whose write was in flight.
 func (p *session) countInterrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
 	if !stored.State.Unfinished() {
 		return nil

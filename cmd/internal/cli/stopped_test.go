@@ -28,8 +28,8 @@ import (
 
 const (
 	// stops is the number of processes the usual run stops: most of the time of each is
-	// spent watching the lock of the one that is stopped. What others do follows from
-	// the number of the trial, so that each of three deeds is in one.
+	// spent watching the lock of the one that is stopped. The number of the trial decides
+	// what others do, so that each of three deeds is in one.
 	stops         = 3
 	stoppedAtOnce = 8
 )

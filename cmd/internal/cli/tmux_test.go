@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// patience is the time in which a screen must show what is waited for.
+// patience is how long to wait for a screen.
 const patience = 2 * time.Minute
 
 // pane is a shell in a real terminal.
@@ -42,7 +42,7 @@ func newPane(t testing.TB, width, height int, env ...string) *pane {
 	p := &pane{t: t, dir: t.TempDir()}
 	p.socket = filepath.Join(p.dir, "tmux")
 	args := []string{"-S", p.socket, "-f", "/dev/null", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", p.dir}
-	// CI is set where this runs, and would say that nobody is there to ask.
+	// CI is set where this runs, and would say that no one is there to ask.
 	for _, pair := range append(env, "HOME="+p.dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "CI=", "PATH="+os.Getenv("PATH")) {
 		args = append(args, "-e", pair)
 	}
@@ -74,9 +74,9 @@ func (p *pane) run(command string)   { p.text(command); p.keys("Enter") }
 func (p *pane) screen() string { return p.tmux("capture-pane", "-p") }
 
 // until polls the screen, and fails with it when patience ends. A terminal takes a frame
-// in pieces, and a capture may fall between two: what is returned is the last capture that
-// still is ok, once the screen stands still (a screen that moves on by itself is waited
-// for a few times only).
+// in pieces, and a capture may fall between two: it returns the last capture that still is
+// ok, once the screen stands still (a screen that moves on by itself is waited for a few
+// times only).
 func (p *pane) until(what string, ok func(screen string) bool) string {
 	p.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -172,7 +172,7 @@ func (p *pane) sane() {
 	}
 }
 
-// installer is a pane with a cluster of its own and a catalog in a registry.
+// installer is a pane with its own cluster and a catalog in a registry.
 func installer(t *testing.T, width, height int) *pane {
 	t.Helper()
 	slowtest.Skip(t, "tests in a terminal")

@@ -127,8 +127,8 @@ func TestTerminalApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 	p.sane()
 }
 
-// What somebody else changed meanwhile is not gone on with; what was applied
-// before stays, and that is said.
+// The run does not go on after another user's change; objects applied before stay, and
+// the screen says so.
 func TestTerminalApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 80, 24)

@@ -90,7 +90,7 @@ func TestTerminalCommandsOfScreens(t *testing.T) {
 	p.wait("$ " + listed)
 	p.wait("exit=0")
 
-	// What undoes the last apply is what its screen said.
+	// The last apply is undone by the command that its screen showed.
 	p.cleared(back + " --yes")
 	p.wait("exit=0")
 	p.sane()

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// kubectl is somebody else at work in the cluster of a pane.
+// kubectl is another user at work in the cluster of a pane.
 func (p *pane) kubectl(args ...string) {
 	p.t.Helper()
 	out, err := exec.Command(sandboxtest.Kubectl(p.t), append([]string{"--kubeconfig", p.box.Kubeconfig()}, args...)...).CombinedOutput()
@@ -17,9 +17,9 @@ func (p *pane) kubectl(args ...string) {
 	}
 }
 
-// What moves in the cluster while a person reviews is on the screen at once:
-// the plan is stale, it is made again before anybody is asked, and the marks
-// whose evidence is the same stay.
+// A change in the cluster during the review is on the screen at once: the plan is stale,
+// it is made again before anybody is asked, and the marks whose evidence is the same
+// stay.
 func TestTerminalClusterMovesDuringTheReview(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)

@@ -32,9 +32,9 @@ metadata: {name: no-deployments}
 spec: {policyName: no-deployments, validationActions: [Deny]}
 `
 
-// The screen passes the same gate as flags: a policy decides there what must be
-// looked at, and a plan that was made by gets alone is dry-run before the first
-// write. What is refused then can be reviewed again, with the same marks.
+// The screen passes the same gate as flags: a policy decides there which parts must be
+// viewed, and a plan that was made by gets alone is dry-run before the first write. A
+// plan refused then can be reviewed again, with the same marks.
 func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
@@ -71,7 +71,7 @@ func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 		p.typeName("mongodb")
 		p.keys("Enter")
 	}
-	// refused is an approval of which nothing is applied, and the review of it again.
+	// refused is an approval with nothing applied, and its new review.
 	refused := func() {
 		review()
 		screen := p.wait("NOT APPLIED: nothing was changed")

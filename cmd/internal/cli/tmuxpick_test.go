@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// cleared runs a command on an empty screen: what is waited for must not be there
-// already.
+// cleared runs a command on an empty screen: the awaited text must not be there already.
 func (p *pane) cleared(command string) {
 	p.t.Helper()
 	p.run("clear")
@@ -71,7 +70,7 @@ func TestTerminalInstallWithoutANameLetsAPersonChoose(t *testing.T) {
 	p.sane()
 }
 
-// What is chosen is what is reviewed: the version with its channel.
+// The review shows the chosen version with its channel.
 func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)

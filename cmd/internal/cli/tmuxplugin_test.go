@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A plugin set is reviewed, asked about and installed like a release; whoever
-// leaves before the answer finds nothing installed.
+// A plugin set is reviewed, asked about and installed like a release; anyone who leaves
+// before the answer finds nothing installed.
 func TestTerminalPluginSetOnTheScreen(t *testing.T) {
 	t.Parallel()
 	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))

@@ -58,8 +58,8 @@ func TestTerminalStoppingInMidApplyOnTheScreen(t *testing.T) {
 	}
 }
 
-// installing is the process that the pane's shell runs: not that of another
-// pane, or of another run of these tests.
+// installing returns the process that this pane's shell runs, not another pane's or
+// another test run's.
 func (p *pane) installing() string {
 	p.t.Helper()
 	shell := strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_pid}"))

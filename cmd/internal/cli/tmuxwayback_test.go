@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
-// What a failure leads to stands on CONFIRM and in the findings; a rollback is
-// reviewed and approved on the screen like an install.
+// CONFIRM and the findings show the effect of a failure; a rollback is reviewed and
+// approved on the screen like an install.
 func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests in a terminal")

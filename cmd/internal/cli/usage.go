@@ -14,8 +14,8 @@ import (
 // that are listed below it, of all commands.
 type flagGroup struct{ title, flags string }
 
-// flagGroups returns the headings, in the order in which they are printed. Each
-// flag of a command is below one of them.
+// flagGroups returns the headings, in the order that they are printed. Each flag of a
+// command is below one of them.
 func flagGroups() []flagGroup {
 	return []flagGroup{
 		{"Content flags:", "in-cluster display-name publisher version channel catalog filename request format path install-mode watch-namespace values set set-string set-json set-file certs cloud-policy kube-version api-versions " +
@@ -29,13 +29,12 @@ func flagGroups() []flagGroup {
 	}
 }
 
-// manyFlags is how many flags of its own a command may have to list them below
-// one heading.
+// manyFlags is how many local flags a command may have under one heading.
 const manyFlags = 10
 
-// writeUsage writes the usage of a command: how it is called, examples, its
-// subcommands and its flags, wrapped to the width of the terminal. The flags
-// that all commands have are listed by a command of their own.
+// writeUsage writes the usage of a command: how it is called, examples, its subcommands
+// and its flags, wrapped to the width of the terminal. The command options lists the
+// flags that all commands have.
 func (a *app) writeUsage(c *cobra.Command) error {
 	var out strings.Builder
 	out.WriteString("Usage:\n")
@@ -70,8 +69,8 @@ func (a *app) writeUsage(c *cobra.Command) error {
 	return err
 }
 
-// helpWidth returns the width of help texts: that of the terminal, at most 120
-// columns, or 100 elsewhere.
+// helpWidth returns the width of help texts: the terminal's, at most 120 columns, or 100
+// elsewhere.
 func (c console) helpWidth() int {
 	if c.streams.StdoutTTY() {
 		return min(c.streams.Width(), 120)

@@ -58,7 +58,7 @@ func (p publisher) sign(t *testing.T, digest string) source.Signature {
 	}
 }
 
-// signing is a registry with a bundle in three states, and somebody who looks.
+// signing is a registry with a bundle in three states, and another user who looks.
 type signing struct {
 	registry           sourcetest.Registry
 	cache              string
@@ -105,7 +105,7 @@ func (s *signing) push(t *testing.T, repo string, files fs.FS) string {
 	return digest
 }
 
-// bundleFiles are those of a bundle of this repository, to be changed at will.
+// bundleFiles returns the files of a bundle of this repository, free to change.
 func bundleFiles(t *testing.T) fstest.MapFS {
 	t.Helper()
 	dir := os.DirFS(filepath.Join("..", "..", "..", "testdata", "bundles", "redis", "2.4.1"))
@@ -198,8 +198,8 @@ func TestSignedBundles(t *testing.T) {
 	}
 }
 
-// What lies in the place of a signature and is none is refused as one that does
-// not hold is: trying again is no help.
+// A file in place of a signature that is none is refused like an invalid signature: a
+// retry does not help.
 func TestOddSignaturesAreRefused(t *testing.T) {
 	s := newSigning(t)
 	s.registry.Manifest(t, "org/unsigned", strings.Replace(s.unsigned, ":", "-", 1)+".sig",

@@ -106,8 +106,8 @@ type webhookLife struct {
 	refs       []preview.Ref     // what was installed
 }
 
-// webhookStep is a step in the life of an operator: what it is called in the table, what
-// the release's own value is after it, and how it is asked for.
+// webhookStep is a step in the life of an operator: its name in the table, the release's
+// own value after it, and its command.
 type webhookStep struct {
 	column, version, round string
 	ask                    []string
@@ -380,7 +380,7 @@ func (p *podServer) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	_, namespace, _ := strings.Cut(strings.TrimSuffix(in.TLS.ServerName, ".svc"), ".")
 	request := preview.Map(review, "request")
 	// Without a try it is a controller of the cluster that writes, such as a pod of a
-	// rollout: when it does is its own affair. What is converted is always of a try.
+	// rollout: its timing is its own affair. Conversions always belong to a try.
 	if tried, _ := request["dryRun"].(bool); tried || request["objects"] != nil {
 		p.mu.Lock()
 		if p.by[namespace] != nil {

@@ -29,8 +29,8 @@ type Options struct {
 	// Released is the image that this build of the program belongs to, with its digest;
 	// empty for a build that was not released. From needs no digest if it is that image.
 	Released string
-	// Dir is where control planes are installed, each in a directory of its own; empty
-	// means [sandbox.ProgramDir].
+	// Dir is where control planes are installed, each in its own directory; empty means
+	// [sandbox.ProgramDir].
 	Dir string
 	// Sources is how registries are read. Its platform is set here.
 	Sources source.Options

@@ -55,7 +55,7 @@ func Read(ctx context.Context, name string) (Text, error) {
 }
 
 // Advice returns the second half of an error about a request file: that a kustomization
-// beside it may be what completes it. It is empty without one.
+// next to it may be what completes it. It is empty without one.
 func Advice(name string) string {
 	dir := filepath.Dir(name)
 	if info, err := os.Stat(name); err != nil || info.IsDir() || !HasKustomization(os.DirFS(dir), ".") {

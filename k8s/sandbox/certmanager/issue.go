@@ -30,7 +30,7 @@ const (
 // lifetime is the validity of a certificate that sets none; nothing is renewed here.
 const lifetime = 90 * 24 * time.Hour
 
-// clusterNamespace is the namespace in which ClusterIssuers have their Secrets.
+// clusterNamespace is the namespace where ClusterIssuers have their Secrets.
 const clusterNamespace = "cert-manager"
 
 // settleIssuer sets the condition Ready of an issuer: True if it is self-signed

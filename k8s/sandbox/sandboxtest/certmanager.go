@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/certmanager"
 )
 
-// CertManager installs cert-manager's CRDs and runs a small issuer until the test
-// ends. The CRDs stay: tests that need a cluster without them take one of their own.
+// CertManager installs cert-manager's CRDs and runs a small issuer until the test ends.
+// The CRDs stay: tests that need a cluster without them take another.
 func CertManager(t testing.TB, sb *sandbox.Sandbox) {
 	t.Helper()
 	if err := certmanager.Install(t.Context(), sb.Kubeconfig()); err != nil {

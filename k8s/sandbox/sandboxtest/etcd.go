@@ -76,8 +76,8 @@ func roundTrip(ctx context.Context, client *http.Client, method, url, body strin
 	return data, response.StatusCode, err
 }
 
-// etcdURL returns the URL at which etcd speaks JSON, from the arguments of its process, which
-// the control plane's program has started. It is an error where those cannot be read.
+// etcdURL returns the URL of etcd's JSON API, from the arguments of its process, which the
+// control plane's program has started. It is an error where those cannot be read.
 func etcdURL(sb *sandbox.Sandbox) (string, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", sb.State().Processes["etcd"]))
 	if err != nil {
@@ -107,7 +107,7 @@ func newEtcdClient(sb *sandbox.Sandbox) (*etcdClient, error) {
 }
 
 // keys returns the keys of all objects, such as /registry/configmaps/NAMESPACE/NAME, and
-// the revision in which each was last written.
+// the revision of each one's last write.
 func (e *etcdClient) keys(ctx context.Context) (map[string]string, error) {
 	ask, err := json.Marshal(map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0"), "keys_only": true})
 	if err != nil {

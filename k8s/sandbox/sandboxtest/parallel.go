@@ -7,8 +7,8 @@ import (
 )
 
 // Run runs the tests of a package, atATime parallel ones at once, or as many as
-// -parallel says. It is for tests that wait for a control plane more than they
-// compute, for which the number of cores does not matter.
+// -parallel says. It is for tests that wait for a control plane more than they compute:
+// the number of cores does not matter.
 func Run(m *testing.M, atATime int) int {
 	flag.Parse()
 	given := false

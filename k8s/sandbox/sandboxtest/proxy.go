@@ -46,7 +46,7 @@ func (r Request) Persists() bool {
 	return !review && !r.Query.Has("dryRun") && !strings.HasSuffix(r.Path, "/token")
 }
 
-// CutPoint is the point of a request at which its connection breaks.
+// CutPoint is the point in a request where its connection breaks.
 type CutPoint int
 
 // The places. At Before the API server never hears of the request; at Answer
@@ -161,13 +161,13 @@ func (p *Proxy) Requests() (all, writes int) {
 	return p.requests, p.writes
 }
 
-// Break closes all open connections, those of watches too.
+// Break closes all open connections, watches too.
 func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
 // Landed waits until the API server has answered every request that was cut Late.
 func (p *Proxy) Landed() { p.late.Wait() }
 
-// sendLate passes a request on whose client is gone, after the delay of its fault.
+// sendLate forwards a request whose client is gone, after the delay of its fault.
 func (p *Proxy) sendLate(in *http.Request, r Request, fault Fault) {
 	p.late.Go(func() {
 		time.Sleep(fault.Delay)
@@ -359,7 +359,7 @@ func (p *Proxy) send(ctx context.Context, in *http.Request) (*http.Response, err
 		return nil, err
 	}
 	copyHeader(out.Header, in.Header)
-	// The transport has credentials of its own, and unpacks what it asks for.
+	// The transport has its own credentials, and unpacks compressed responses.
 	out.Header.Del("Authorization")
 	out.Header.Del("Accept-Encoding")
 	return p.next.RoundTrip(out)

@@ -43,8 +43,8 @@ type Verdict struct {
 // Allow is an answer of a [Webhook] that permits every request unchanged.
 func Allow(Admission) Verdict { return Verdict{} }
 
-// Webhook is an admission webhook on loopback. The API server reaches it by
-// URL, with TLS and a CA bundle of its own.
+// Webhook is an admission webhook on loopback. The API server reaches it by URL, with
+// TLS and its own CA bundle.
 type Webhook struct {
 	mu      sync.Mutex
 	answer  func(Admission) Verdict

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-// pigeons is a catalog in which n+1 packages, all required, have n APIs to
-// choose from: each version of a package provides another one. It has no
-// solution, and no short way to find that out is known to solvers of this kind.
+// pigeons is a catalog where n+1 packages, all required, have n APIs to choose from:
+// each version of a package provides another one. It has no solution, and no short way
+// to find that out is known to solvers of this kind.
 func pigeons(t testing.TB, n int) Problem {
 	t.Helper()
 	var list []bundle

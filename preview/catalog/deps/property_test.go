@@ -142,9 +142,8 @@ func (w world) problem(sources []Source) Problem {
 
 func (w world) keeps(b worldBundle) bool { return w.release[b.pkg] == fmt.Sprintf("%d.0.0", b.version) }
 
-// onCluster reports whether a need is met without installing. An API that
-// belongs to nobody counts unless the release has a package that could be its
-// provider.
+// onCluster reports whether a need is met without installing. An API that belongs to no
+// one counts unless the release has a package that could be its provider.
 func (w world) onCluster(n worldNeed) bool {
 	for pkg, version := range w.installed {
 		if n.pkg == pkg && version >= fmt.Sprint(n.low) && version <= fmt.Sprintf("%d.0.0", n.high) {

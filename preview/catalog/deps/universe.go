@@ -25,8 +25,8 @@ type candidate struct {
 	problem string // why it can never be chosen
 }
 
-// preference is the position of a bundle in the order in which the bundles of its
-// package are preferred.
+// preference is the position of a bundle in the order that the bundles of its package
+// are preferred.
 type preference struct {
 	other   bool   // not in the default channel
 	channel string // empty for the default channel

@@ -25,7 +25,7 @@ const (
 	maxDependencies = 100
 )
 
-// apiV1 is the version of charts that keep their dependencies in files of their own.
+// apiV1 is the version of charts that keep their dependencies in their own files.
 const apiV1 = "v1"
 
 // Dependencies are what a chart depends on. LockFile is empty if the chart has no lock;

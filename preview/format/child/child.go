@@ -1,8 +1,8 @@
-// Package child runs a task in a copy of this program that is confined: it has
-// no environment, no PATH, an empty working directory, limits on time, memory
-// and output, and no way to the network. On Linux a seccomp filter besides
-// takes away files, sockets and programs. It is for libraries that mean well
-// and were written for trusted input, such as kustomize.
+// Package child runs a task in a copy of this program that is confined: it has no
+// environment, no PATH, an empty working directory, limits on time, memory and output,
+// and no way to the network. On Linux a seccomp filter in addition to takes away files,
+// sockets and programs. It is for libraries that mean well and were written for trusted
+// input, such as kustomize.
 //
 // A program that uses it calls [Main] before anything else in main, and tests
 // do so in TestMain. A format then calls [Run]:

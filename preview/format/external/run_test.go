@@ -102,7 +102,7 @@ func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
 	}
 }
 
-// A shell sets variables of its own; only env tells what it was given.
+// Its own shell sets variables; only env tells what it was given.
 func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
 	t.Setenv("SECRET", "of the user")
 	p := script(t, program.Format.Limits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")

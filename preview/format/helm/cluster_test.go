@@ -65,7 +65,7 @@ func readsOf(out *format.Output) []string {
 	return reads
 }
 
-// Each way in which charts use their capabilities, and what is recorded of it.
+// Each way that charts use their capabilities, and what is recorded of it.
 func TestOnlyWhatAChartReadsOfItsCapabilitiesIsRecorded(t *testing.T) {
 	const version = "kubeVersion  v1.36.2+k3s1"
 	all := "apiVersion * " + preview.APIVersionValue([]string{"apps/v1", "apps/v1/Deployment", "monitoring.coreos.com/v1", "v1"}, "*")

@@ -82,7 +82,7 @@ func (p *chartPlace) below(local string) (string, bool) {
 	return target, p.at != "" && !path.IsAbs(local) && fs.ValidPath(target)
 }
 
-// whole returns the content with all that lies beside the chart, and the path of the
+// whole returns the content with all that lies next to the chart, and the path of the
 // directory in it that is rendered.
 func (r *renderer) whole() (fs.FS, string) {
 	if r.in.Whole != nil {
@@ -92,8 +92,8 @@ func (r *renderer) whole() (fs.FS, string) {
 }
 
 // addDependencies adds dependencies to charts/: from the content, where Chart.yaml says
-// file://, else the very version that Chart.lock pins, fetched as a source of its own. So
-// it does with the dependencies of what it added.
+// file://, else the very version that Chart.lock pins, fetched as its own source. So it
+// does with the dependencies of what it added.
 func (r *renderer) addDependencies(ctx context.Context, missing []missingDependency) error {
 	if r.places == nil {
 		root, err := chartRoot(r.in.Content)
@@ -293,7 +293,7 @@ func (r *renderer) widen(d chartlock.Dependency, local string, parent *chartPlac
 }
 
 // without returns the command that previews the chart where nothing has a dependency that
-// lies beside it: without it if a value turns it off, else with a copy of it in charts/.
+// lies next to it: without it if a value turns it off, else with a copy of it in charts/.
 func (r *renderer) without(d chartlock.Dependency, parent *chartPlace) string {
 	if d.Condition != "" {
 		return "leave it out: " + r.advice.PreviewWith("--set", d.Condition+"=false")

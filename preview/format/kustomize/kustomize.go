@@ -1,9 +1,9 @@
-// Package kustomize builds kustomizations. What one refers to is found first,
-// by [plan], which refuses whatever is neither a file of the content nor pinned: remote
-// bases by a branch, plugins, functions. Bases by a commit are fetched as sources of
-// their own, and charts of the content are rendered by the format helm. Only the files found are then given to kustomize
-// (sigs.k8s.io/kustomize/api/krusty), which runs in a confined child process,
-// because it fetches and executes by itself when asked to.
+// Package kustomize builds kustomizations. What one refers to is found first, by [plan], which
+// refuses whatever is neither a file of the content nor pinned: remote bases by a branch,
+// plugins, functions. Bases by a commit are fetched as their own sources, and charts of the
+// content are rendered by the format helm. Only the files found are then given to kustomize
+// (sigs.k8s.io/kustomize/api/krusty), which runs in a confined child process, because it
+// fetches and executes by itself when asked to.
 package kustomize
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// mount is the directory in which kustomize sees the files of the content; its errors
+// mount is the directory where kustomize sees the files of the content; its errors
 // contain the name.
 const mount = "/content"
 

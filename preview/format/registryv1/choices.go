@@ -20,7 +20,7 @@ var smaller = [...]func(p params, elsewhere string) [][]string{
 		}
 		return [][]string{{p.namespace}}
 	},
-	// One other than its own in place of all: the one in which the user works.
+	// One other than its own in place of all: the one where the user works.
 	func(p params, elsewhere string) [][]string {
 		if !p.allNamespaces() || elsewhere == "" || elsewhere == p.namespace {
 			return nil

@@ -81,7 +81,7 @@ func otherMediaType(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "helm") || strings.HasPrefix(mediaType, "plain")
 }
 
-// Render returns the objects in the order in which OLM v1 generates them. Errors in the
+// Render returns the objects in the order that OLM v1 generates them. Errors in the
 // bundle are joined, one sentence each; the user's parameters are checked only if there
 // are none.
 func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {

@@ -208,8 +208,8 @@ func (c *Credentials) SSHKey() (key ssh.Signer, knownHosts []byte) {
 	return c.key, c.knownHosts
 }
 
-// RootsPEM returns the certificate authorities in PEM that are trusted besides the
-// system's; nil if there are none.
+// RootsPEM returns the certificate authorities in PEM that are trusted in addition to
+// the system's; nil if there are none.
 func (c *Credentials) RootsPEM() []byte {
 	if c == nil {
 		return nil

@@ -65,7 +65,7 @@ func (h credentialHelper) get(ctx context.Context, helper, server string) (authn
 	cmd := exec.CommandContext(short, "docker-credential-"+helper, "get")
 	out := &helperOutput{full: func() { cancel(errHelperTooLarge) }}
 	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
-	// A group of its own, which can be ended as a whole.
+	// Its own group, which can be ended as a whole.
 	cmd.SysProcAttr = processgroup.Own()
 	cmd.Cancel = func() error { return processgroup.Kill(cmd.Process) }
 	cmd.WaitDelay = helperWait

@@ -83,9 +83,9 @@ func (s *indexStart) keep(data []byte) {
 	s.pieces[last] = append(s.pieces[last], data...)
 }
 
-// blockIndex reads an index line by line, in the form that "helm repo index" and
-// similar programs write: keys on lines of their own, those of charts indented equally
-// below "entries". Any other form is [errUnusual].
+// blockIndex reads an index line by line, in the form that "helm repo index" and similar
+// programs write: keys on their own lines, those of charts indented equally below
+// "entries". Any other form is [errUnusual].
 type blockIndex struct {
 	name string
 
@@ -257,9 +257,8 @@ func (b *blockIndex) endItem() error {
 	return nil
 }
 
-// chartVersionOf reads an entry of a chart, only as far as its version if that is on a
-// line of its own: most entries are used no further. It is nil for an entry to be left
-// out.
+// chartVersionOf reads an entry of a chart, only as far as its version if that is on its
+// own line: most entries are used no further. It is nil for an entry to be left out.
 func chartVersionOf(item []byte) (*Version, error) {
 	if text, ok := peekChartVersion(item); ok {
 		v := NewVersion(text)

@@ -22,8 +22,8 @@ func Basic(user, password string) Middleware {
 	}
 }
 
-// Bearer is a middleware that requires a token of its own token server, which gives
-// tokens for user and password (the distribution project's "Token Authentication
+// Bearer is a middleware that requires its own token token server, which gives tokens
+// for user and password (the distribution project's "Token Authentication
 // Specification"). Each token is valid for uses read requests, without limit if uses is
 // 0.
 func Bearer(user, password string, uses int) Middleware {

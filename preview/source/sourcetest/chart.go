@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Chart pushes a chart's archive as "helm push" does, with a provenance file beside it,
+// Chart pushes a chart's archive as "helm push" does, with a provenance file next to it,
 // and returns the digest.
 func (r Registry) Chart(t testing.TB, repo, tag string, archives ...[]byte) string {
 	t.Helper()

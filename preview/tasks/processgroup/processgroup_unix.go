@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Own returns the attributes that start a process in a process group of its own.
+// Own returns the attributes that start a process in its own process group.
 func Own() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Session returns the attributes that start a process in a session of its own, without
-// a controlling terminal.
+// Session returns the attributes that start a process in its own session, without a
+// controlling terminal.
 func Session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // Kill ends the process group of a process that was started with [Own] or [Session]. No

@@ -72,8 +72,8 @@ func (r *renderer) list(items [][]block, indent string) {
 	}
 }
 
-// narrow is the largest width of the first column, in cells, at which the other
-// columns are printed beside it instead of below.
+// narrow is the largest width of the first column, in cells, at which the other columns
+// are printed next to it instead of below.
 const narrow = 14
 
 // table prints each row as its first cell followed by the others, on the same line

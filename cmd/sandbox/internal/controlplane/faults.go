@@ -21,8 +21,8 @@ const logAnnotation = "kubectl-operator/sandbox-log"
 //go:embed stages/fault.yaml
 var faultStage string
 
-// fault is one way in which a pod fails, as a kubelet would report it. The
-// states are YAML flow mappings in which kwok's templates may be used.
+// fault is one way that a pod fails, as a kubelet would report it. The states are YAML
+// flow mappings in which kwok's templates may be used.
 type fault struct {
 	name          string
 	phase         string

@@ -46,7 +46,7 @@ type death struct {
 }
 
 // killed reports whether the child was ended by SIGKILL, which comes from outside: no
-// process ends that way by a fault of its own.
+// process ends that way by its own fault.
 func (d death) killed() bool {
 	status, ok := d.child.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
@@ -60,8 +60,8 @@ func newSupervisor(l layout) (*supervisor, error) {
 	return &supervisor{layout: l, program: program, died: make(chan death, 8)}, nil
 }
 
-// start runs this program under the name of a component. The component writes
-// to a log file of its own, and ends when our end of its stdin is closed.
+// start runs this program under the name of a component. The component writes to its own
+// log file, and ends when our end of its stdin is closed.
 func (s *supervisor) start(name string, args []string) error {
 	log, err := os.OpenFile(s.logFile(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -81,9 +81,9 @@ func (s *supervisor) start(name string, args []string) error {
 		lifeline.Env + "=stdin",
 	}
 	if name != apiServer {
-		// What timers and watches do is done for less by one thread than by several that
-		// wake each other: that halves what an idle control plane takes. The API server
-		// answers requests beside each other.
+		// What timers and watches do is done for less by one thread than by several that wake
+		// each other: that halves what an idle control plane takes. The API server answers
+		// requests in parallel.
 		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	}
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {

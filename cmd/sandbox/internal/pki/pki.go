@@ -1,5 +1,5 @@
-// Package pki issues the certificates of one control plane. Every control plane
-// has an authority of its own, which nothing outside its directory trusts.
+// Package pki issues the certificates of one control plane. Every control plane has its
+// own authority, which nothing outside its directory trusts.
 package pki
 
 import (
@@ -76,8 +76,8 @@ func (a *Authority) Issue(name, commonName string, hosts ...string) error {
 	return writePEM(filepath.Join(a.dir, name+".crt"), "CERTIFICATE", der)
 }
 
-// NewKey generates a P-256 key and writes it to path in the form of RFC 5915, the
-// only one in which kube-apiserver reads a service account key that is not RSA.
+// NewKey generates a P-256 key and writes it to path in the form of RFC 5915, the only
+// one where kube-apiserver reads a service account key that is not RSA.
 func NewKey(path string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
