@@ -69,9 +69,9 @@ type arenaDocument struct {
 }
 
 // build writes the index of a catalog to out. A file that cannot be read or split into
-// documents, and a limit that is exceeded, are errors, as they are to opm: what is
-// missing may hide versions and deprecations. A package that breaks the rules of
-// catalogs is not an error here; it is one when that package is asked for.
+// documents, and a limit that is exceeded, are errors, as they are to opm: a missing
+// part may hide versions and deprecations. A package that breaks the rules of catalogs
+// is not an error here; it is one when that package is asked for.
 //
 // Ignore files are found among the others. If there are any, files that they exclude
 // may have been read before, so the catalog is walked again; the bytes of the first

@@ -124,7 +124,7 @@ func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	}
 }
 
-// way returns a shortest path of upgrades to a bundle for which goal is true, empty if
+// way returns a shortest path of upgrades to a bundle that satisfies goal, empty if
 // there is none. Among several it prefers goals that are not deprecated, then the
 // highest versions. No step leads to an older version.
 func (g *edges) way(from upgradeStart, goal func(*Bundle) bool) []*Bundle {

@@ -157,7 +157,7 @@ func BenchmarkProviders(b *testing.B) {
 	}
 }
 
-// What asking for one package costs, of the package that costs most.
+// The cost of asking for one package, the most expensive one.
 func BenchmarkPackage(b *testing.B) {
 	c := loadCorpus(b, "community-operators-derived")
 	worst, most := "", 0

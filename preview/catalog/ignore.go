@@ -111,9 +111,9 @@ func (rules ignoreRules) match(name string, isDir bool) bool {
 	return out
 }
 
-// matchSegments matches the segments of a path against patterns, in which "**" matches
-// any number of segments. Only the last "**" is retried, so the time is at most the
-// product of the two lengths.
+// matchSegments matches the segments of a path against patterns; "**" matches any number
+// of segments. Only the last "**" is retried, so the time is at most the product of the
+// two lengths.
 func matchSegments(patterns, parts []string) bool {
 	p, s := 0, 0
 	star, retry := -1, 0

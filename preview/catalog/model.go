@@ -30,8 +30,7 @@ type Channel struct {
 	Heads []string
 }
 
-// Entry is an entry of a channel: a bundle, and the bundles from which upgrades lead to
-// it.
+// Entry is an entry of a channel: a bundle, and the bundles that can be upgraded to it.
 type Entry struct {
 	Name      string
 	Replaces  string
@@ -172,7 +171,7 @@ func decodeChannel(d document) (*Channel, error) {
 }
 
 // checkCircles returns an error if entries of the channel replace each other in a
-// circle, in which no version is the newest.
+// circle, so that no version is the newest.
 func (c *Channel) checkCircles() error {
 	replaces := map[string]string{}
 	for _, e := range c.Entries {

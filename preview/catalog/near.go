@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// LookAlike is another package whose name is easily mistaken for that of the chosen
-// one.
+// LookAlike is another package whose name is easily mistaken for the chosen one's.
 type LookAlike struct {
 	Package   string
 	Publisher string // as it calls itself; hostile text, may be empty
@@ -67,8 +66,8 @@ func (l LookAlike) String() string {
 	return text + "; make sure which one is meant"
 }
 
-// Publisher returns the provider that the package names: that of the bundle at the head
-// of its default channel. It may be empty, and is untrusted text.
+// Publisher returns the provider that the package names: from the bundle at the head of
+// its default channel. It may be empty, and is untrusted text.
 func (p *Package) Publisher() string {
 	s, err := p.scope(nil)
 	if err != nil {

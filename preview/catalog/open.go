@@ -10,13 +10,13 @@ import (
 
 // Store keeps the indexes of catalogs as files; source.Store implements it.
 type Store interface {
-	// Open opens a file to read. What is not there is fs.ErrNotExist.
+	// Open opens a file to read. A missing file is fs.ErrNotExist.
 	Open(name string) (*os.File, error)
 	// Create makes or replaces a file with what write yields, whole or not at
 	// all. Without a place for files it returns an error and does not call write.
 	Create(name string, write func(io.Writer) error) error
-	// Key is a secret of the user's. What it seals was written by this program
-	// for this user.
+	// Key is a secret of the user's. Data that it seals was written by this program for this
+	// user.
 	Key() []byte
 }
 

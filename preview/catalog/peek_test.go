@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is read quickly is what decoding reads, for every bundle of the corpus.
+// The quick reader and the decoder read the same, for every bundle of the corpus.
 func TestReadingABundleQuicklyAndDecodingItSayTheSame(t *testing.T) {
 	for _, name := range []string{"openshift-community-v4.19", "community-operators-derived", "aws-load-balancer-operator-v4.14", "external-dns-operator-v4.19"} {
 		c := loadCorpus(t, name)

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// What catalogd serves is known by the hash of its bytes, and those can be
-// hundreds of megabytes. So the hash is kept for the state that the object in
-// the cluster was in: while that is the same, nothing is downloaded. This
-// trusts the object as much as the download does, for the same cluster says
-// both.
+// catalogd's content is known by the hash of its bytes, and those can be hundreds of
+// megabytes. So the hash is kept for the state that the object in the cluster was in:
+// while that is the same, nothing is downloaded. This trusts the object as much as the
+// download does, for the same cluster says both.
 
 // state returns a text that is the same as long as catalogd serves the same content:
 // the uid of the catalog object, the digest, and the time of the last unpacking. It is

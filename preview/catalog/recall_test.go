@@ -33,7 +33,7 @@ func TestWhatCatalogdServedIsRecalledForTheSameStateAlone(t *testing.T) {
 			t.Errorf("%s: recalled %q", name, got)
 		}
 	}
-	// What another user put there is not believed.
+	// Another user's file there is not believed.
 	if err := store.Create(recallName(base.state()), func(w io.Writer) error {
 		_, err := io.WriteString(w, "sha256:two\n"+recallSeal(&testStore{key: "another"}, base.state(), "sha256:two"))
 		return err

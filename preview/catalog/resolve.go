@@ -24,7 +24,7 @@ type Query struct {
 // EveryChannel stands for all channels of the package, among the channels of a query.
 const EveryChannel = "*"
 
-// Policy says to which versions an upgrade may lead (OLM v1, upgradeConstraintPolicy).
+// Policy says which versions an upgrade may lead to (OLM v1, upgradeConstraintPolicy).
 // It applies only if a bundle is installed.
 type Policy string
 
@@ -34,7 +34,7 @@ const (
 	SelfCertified   Policy = "SelfCertified"   // any version; the user vouches for it
 )
 
-// Installed is the bundle from which an upgrade starts.
+// Installed is the bundle to upgrade.
 type Installed struct {
 	Bundle  string // bundle name, such as "mongodb-kubernetes.v1.9.0"
 	Version string
@@ -46,7 +46,7 @@ type Choice struct {
 	Bundle  string
 	Version string
 	Channel string
-	// DefaultChannel is that of the package, empty if it has none.
+	// DefaultChannel is the package's default channel, empty if it has none.
 	DefaultChannel string
 
 	Image   string
@@ -122,7 +122,7 @@ func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 		return nil, noneHas(all)
 	}
 	for _, c := range all {
-		// What cannot be read may be what was meant.
+		// The unreadable part may be the one that the user meant.
 		if c.pkg == nil && c.priority() > top {
 			return nil, c.err
 		}

@@ -92,9 +92,8 @@ func newHit(name string, docs *documents) Hit {
 	return hit
 }
 
-// addHead sets the version to that of the default channel's head, and a missing
-// description to the bundle's. It returns more text about the bundle in which a search
-// looks.
+// addHead sets the version to the default channel head's, and a missing description to
+// the bundle's. It returns more text about the bundle, for the search.
 func (h *Hit) addHead(docs *documents) ([]string, error) {
 	var channel *Channel
 	for _, d := range docs.channels {
@@ -148,7 +147,7 @@ type csvSummary struct {
 }
 
 // describe returns the summary in a bundle's property olm.csv.metadata. Its JSON is
-// parsed less strictly than that of content, because it is only shown in a list.
+// parsed less strictly than content's JSON, because it is only shown in a list.
 func describe(d document) csvSummary {
 	var metadata csvSummary
 	var bundle struct {
@@ -237,7 +236,7 @@ func notFound(cats []*Catalog, name string) error {
 const maxNeighbours = 5
 
 // neighbours returns the packages whose names are nearest to name, each with its
-// catalog: those of which one name is part of the other, then those that differ by a
+// catalog: first the ones whose name contains the other, then the ones that differ by a
 // few letters. It is empty if there are none.
 func neighbours(cats []*Catalog, name string) string {
 	type near struct {

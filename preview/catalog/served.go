@@ -41,7 +41,7 @@ type Served struct {
 	uid, unpacked string
 }
 
-// Endpoint is the Service and path at which catalogd serves one catalog.
+// Endpoint is the Service and path where catalogd serves one catalog.
 type Endpoint struct {
 	Namespace, Service, Port string
 	Path                     string // begins with "/"
@@ -163,9 +163,8 @@ func priorityOf(value any) int {
 
 var errNoService = errors.New("its URL is not https://SERVICE.NAMESPACE.svc/catalogs/NAME")
 
-// parseEndpoint parses the URL at which catalogd serves a catalog inside the cluster.
-// Its host must be a Service, which is then read through the API server with the user's
-// permissions.
+// parseEndpoint parses catalogd's URL of a catalog inside the cluster. Its host must be
+// a Service, which is then read through the API server with the user's permissions.
 func parseEndpoint(base string) (*Endpoint, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

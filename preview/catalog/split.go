@@ -24,7 +24,7 @@ type splitter struct {
 	buf        []byte
 	start, end int // of what was read and not yet used
 	used       int64
-	line       int // on which the window begins, from one
+	line       int // first line of the window, from one
 	eof        bool
 	failed     error // of r
 }

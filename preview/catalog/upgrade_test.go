@@ -159,7 +159,7 @@ func TestABundleMayBeInTwoChannels(t *testing.T) {
 	}
 }
 
-// A channel in which every entry skips everything is searched in bounded time.
+// A channel where every entry skips everything is searched in bounded time.
 func TestAHostileChannelIsNotSearchedForever(t *testing.T) {
 	var entries []string
 	for i := range 3000 {

@@ -19,8 +19,8 @@ const maxAttached = 100
 
 // ReadPolicy reads the documents where a publisher says what a package needs in a cloud,
 // in YAML or JSON: CredentialsRequests, policies of AWS, roles of Google Cloud, role
-// definitions of Azure, and the custom resources by which controllers manage such. It
-// returns them in canonical JSON. A document of another kind is an error.
+// definitions of Azure, and the custom resources for such policies. It returns them in
+// canonical JSON. A document of another kind is an error.
 func ReadPolicy(data []byte) ([]string, error) {
 	docs, err := preview.Decode(data)
 	if err != nil {
@@ -63,7 +63,7 @@ func listed(doc map[string]any) []map[string]any {
 	return []map[string]any{doc}
 }
 
-// attach reads policies that a reviewer attached. What cannot be read is declared, as
+// attach reads policies that a reviewer attached. An unreadable policy is declared, as
 // everywhere: a plan from a file may hold anything.
 func (s *scanner) attach(policies []preview.CloudPolicy) {
 	for _, policy := range policies {

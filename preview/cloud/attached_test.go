@@ -77,7 +77,7 @@ func TestWhatIsNoPolicyIsRefused(t *testing.T) {
 	}
 }
 
-// What a plan from a file says of documents is shown as what cannot be read.
+// A plan file's claims about documents are shown as unreadable.
 func TestForgedDocumentsAreDeclared(t *testing.T) {
 	for _, text := range []string{"", "[]", "{", `{"kind": "Pod", "apiVersion": "v1"}`} {
 		got := Scan(Input{Attached: []preview.CloudPolicy{{Documents: []string{text}}}})
@@ -87,7 +87,7 @@ func TestForgedDocumentsAreDeclared(t *testing.T) {
 	}
 }
 
-// The policy of the next version is compared with that of the installed one, in both
+// The policy of the next version is compared with the installed version's, in both
 // directions.
 func TestAttachedPoliciesAreCompared(t *testing.T) {
 	policy := func(actions string) Input {

@@ -42,7 +42,7 @@ const (
 // Input has the objects and annotations that are searched for cloud access.
 type Input struct {
 	Objects []map[string]any
-	// Annotations are those of the package, in registry+v1 of its ClusterServiceVersion.
+	// Annotations are the package's, in registry+v1 its ClusterServiceVersion's.
 	Annotations map[string]string
 	// Attached are policies that a reviewer attached to the plan.
 	Attached []preview.CloudPolicy
@@ -60,8 +60,8 @@ func ScanAll(sources []Input) preview.Cloud {
 	return s.sorted()
 }
 
-// Scan returns the cloud access that objects ask for, sorted, without duplicates.
-// Change is empty until [Delta] sets it. What cannot be parsed is listed as declared.
+// Scan returns the cloud access that objects ask for, sorted, without duplicates. Change
+// is empty until [Delta] sets it. Access that cannot be parsed is listed as declared.
 func Scan(in Input) preview.Cloud {
 	return ScanAll([]Input{in})
 }
@@ -146,9 +146,9 @@ func (s *scanner) permit(p preview.CloudPermission) {
 	s.out.Permissions = append(s.out.Permissions, p)
 }
 
-// TokenAuth returns the annotation by which a package declares support for
-// short-lived tokens of a provider (OpenShift docs, "Token authentication for
-// Operators on cloud providers").
+// TokenAuth returns the annotation that declares a package's support for short-lived
+// tokens of a provider (OpenShift docs, "Token authentication for Operators on cloud
+// providers").
 func TokenAuth(provider string) string {
 	return "features.operators.openshift.io/token-auth-" + provider
 }

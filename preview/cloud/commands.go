@@ -42,7 +42,7 @@ var grantingCommands = [...]grantingCommand{
 	{"ibmcloud iam trusted-profile-policy-create", IBM, ibmRoles, ibmAttributes, true, ""},
 }
 
-// actsAs is the role of Google Cloud by which a ServiceAccount of a cluster may be an
+// actsAs is the role of Google Cloud that lets a ServiceAccount of a cluster act as an
 // identity. As a trust policy of AWS, it says who that is, and not what it may do.
 const actsAs = "roles/iam.workloadIdentityUser"
 
@@ -190,7 +190,7 @@ func commands(block string) []map[string]any {
 }
 
 // shellWords returns the words of the first command in a line of a shell, without its
-// quotes. What is substituted stays as it is written.
+// quotes. Substitutions stay as written.
 func shellWords(line string) []string {
 	var out []string
 	var word strings.Builder

@@ -50,7 +50,7 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 }
 
-// A field with the name under which a command is kept hides nothing of a policy.
+// A field named like the key of a command hides nothing of a policy.
 func TestAPolicyWithACommandIsAPolicy(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"of AWS", `{"command": ["az", "account", "show"], "Statement": [{"Effect": "Allow", "Action": "iam:*", "Resource": "*"}]}`, "aws Allow iam:* on *"},
@@ -69,7 +69,7 @@ func TestAPolicyWithACommandIsAPolicy(t *testing.T) {
 	}
 }
 
-// A role that a new version's text asks for is wider than that of the installed one's.
+// A role that a new version's text asks for is wider than the installed version's.
 func TestCommandsWiden(t *testing.T) {
 	at := func(roles string) preview.Cloud {
 		return Scan(Input{Documents: []preview.CloudDocument{*ReadDescription("p", "```\nibmcloud iam service-policy-create id --roles "+roles+"\n```\n")}})

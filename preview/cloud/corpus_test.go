@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The verdicts of the table: what was found, measured by the publisher's documents.
+// The verdicts of the table: the detected access, compared with the publisher's documents.
 const (
 	agrees  = "agrees"
 	less    = "less"
@@ -124,7 +124,7 @@ func TestCorpusVerdictsFollow(t *testing.T) {
 	}
 }
 
-// says returns what documents say; those of the corpus ("@FILE") are read.
+// says returns the access that documents state; it reads documents of the corpus ("@FILE").
 func says(t *testing.T, row documented) []string {
 	t.Helper()
 	var out []string
@@ -151,9 +151,9 @@ func says(t *testing.T, row documented) []string {
 	return out
 }
 
-// verdictOf compares what was found with what documents say: permission by permission,
-// and by provider where either has access alone. What an operator asks the cloud that it
-// runs on for is of any provider.
+// verdictOf compares the detected access with the documents: permission by permission,
+// and by provider where either has access alone. Access that an operator requests from
+// the cloud it runs on counts for any provider.
 func verdictOf(row documented, says []string) string {
 	permissions, providers := map[bool]map[string]bool{}, map[bool]map[string]bool{}
 	for found, list := range map[bool][]string{true: row.found, false: says} {

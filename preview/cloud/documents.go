@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// What begins the places where a publisher writes about a package, and with them the
-// origin of what stands there.
+// The beginnings of the places where a publisher writes about a package, and so of the
+// origin of a policy there.
 const (
 	description = "the description of package "
 	document    = "the document "
@@ -33,10 +33,9 @@ func ReadDescription(pkg, text string) *preview.CloudDocument {
 }
 
 // ReadDocument returns the policies in a file that comes with a package, nil for none: in
-// blocks of code and what these have a shell write to a file, or the whole
-// text where it is one of data; and the commands by which such blocks give a role. What
-// does not state actions or roles in the form of a provider is no policy, whatever else it
-// is.
+// blocks of code and in files that these have a shell write, or the whole text if it is a
+// data file; and the commands of such blocks that give a role. What does not state actions
+// or roles in the form of a provider is no policy, whatever else it is.
 func ReadDocument(pkg, file, text string) *preview.CloudDocument {
 	return readText(document+file+" of package "+pkg, strings.ToLower(path.Ext(file)), text)
 }
@@ -63,8 +62,8 @@ func readText(place, kind, text string) *preview.CloudDocument {
 }
 
 // fence matches the first line of a block of code in Markdown (CommonMark 0.31, 4.5),
-// listing that in AsciiDoc; heredoc the line by which a shell writes the next ones to a
-// file.
+// listing a block in AsciiDoc; heredoc the line that makes a shell write the next ones
+// to a file.
 var (
 	fence   = lazyregexp.New("^[ \t>]*(```+|~~~+)[^`]*$")
 	listing = lazyregexp.New("^(----+)[ \t]*$")
@@ -169,7 +168,7 @@ func statesAccess(doc map[string]any) bool {
 	return allMatch(operations, operation)
 }
 
-// statesActions reports whether statements of AWS are those of a policy for an identity:
+// statesActions reports whether statements of AWS belong to a policy for an identity:
 // one with a principal is of a resource, or says who may assume a role.
 func statesActions(list []map[string]any) bool {
 	for _, statement := range list {

@@ -10,7 +10,7 @@ import (
 
 const zonesPolicy = `{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["route53:ListHostedZones"], "Resource": "*"}]}`
 
-// What a publisher writes about a package is read where it states a policy, and nothing is
+// A publisher's text about a package is read where it states a policy, and nothing is
 // invented where it does not.
 func TestPoliciesInDocuments(t *testing.T) {
 	block := func(text string) string {
@@ -52,7 +52,7 @@ func TestPoliciesInDocuments(t *testing.T) {
 	}
 }
 
-// What a new version of a text says is compared with what the installed one said.
+// A new version of a text is compared with the installed version's.
 func TestDocumentsWiden(t *testing.T) {
 	at := func(text string) preview.Cloud {
 		return Scan(Input{Documents: []preview.CloudDocument{*ReadDescription("dns", "```\n"+text+"\n```\n")}})

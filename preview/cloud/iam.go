@@ -55,8 +55,8 @@ func IAMResource(group, resource string) (provider string, ok bool) {
 	return "", false
 }
 
-// plainGroup returns the API group of Crossplane's cluster-scoped resources for that of
-// the namespaced ones (.m.upbound.io), which have the same fields.
+// plainGroup returns the API group of Crossplane's cluster-scoped resources for the
+// namespaced ones' (.m.upbound.io), which have the same fields.
 func plainGroup(group string) string {
 	if stem, ok := strings.CutSuffix(group, ".m.upbound.io"); ok {
 		return stem + ".upbound.io"
@@ -64,15 +64,14 @@ func plainGroup(group string) string {
 	return group
 }
 
-// writeVerbs are the verbs by which a subject can create an object or change its
-// content.
+// writeVerbs are the verbs that create an object or change its content.
 var writeVerbs = []string{"create", "update", "patch", all}
 
 // RunTime begins the origin of cloud access that an operator requests while it runs.
 const RunTime = "created by the operator at run time"
 
-// role declares cloud access for roles that may write objects which request it. What
-// they request is decided at run time and cannot be reviewed.
+// role declares cloud access for roles that may write objects which request it. Their
+// request is decided at run time and cannot be reviewed.
 func (s *scanner) role(body map[string]any) {
 	ref := preview.RefOf(body)
 	if !ref.Is(preview.KindRole, preview.KindClusterRole) {

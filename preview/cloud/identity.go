@@ -24,9 +24,8 @@ func IsIdentityAnnotation(path string) bool {
 	})
 }
 
-// IsIdentity reports whether a permission only names the identity that a
-// ServiceAccount, pod or request uses. What the identity may do is configured in the
-// cloud.
+// IsIdentity reports whether a permission only names the identity that a ServiceAccount,
+// pod or request uses. The identity's permissions are configured in the cloud.
 func IsIdentity(p preview.CloudPermission) bool {
 	if len(p.Actions) > 0 || len(p.Roles) == 0 {
 		return false
@@ -66,8 +65,8 @@ func (s *scanner) identity(body map[string]any) {
 }
 
 // variables are environment variables that only programs with cloud access read, with
-// the provider. ROLEARN and other short names are those of the token flow of OLM and
-// the cloud-credential-operator.
+// the provider. ROLEARN and other short names come from the token flow of OLM and the
+// cloud-credential-operator.
 var variables = map[string]string{
 	"ROLEARN":                            AWS,
 	"AWS_REGION":                         AWS,
@@ -197,8 +196,8 @@ func Containers(spec map[string]any) []map[string]any {
 	return out
 }
 
-// Audiences returns the audiences of a pod's projected ServiceAccount tokens,
-// except that of the cluster's own API server.
+// Audiences returns the audiences of a pod's projected ServiceAccount tokens, except the
+// cluster's own API server.
 func Audiences(spec map[string]any) []string {
 	var out []string
 	for _, volume := range preview.Maps(spec, "volumes") {
@@ -237,7 +236,7 @@ func tokenProvider(audience string) string {
 }
 
 // credentialKeys are keys of Secrets with cloud credentials, in lower case, with the
-// provider: those of the cloud-credential-operator and of the clouds' tools.
+// provider: from the cloud-credential-operator and the clouds' tools.
 var credentialKeys = map[string]string{
 	"aws_access_key_id":          AWS,
 	"aws_secret_access_key":      AWS,

@@ -24,10 +24,10 @@ type Document struct {
 	YAML bool
 }
 
-// Policies returns documents by which a cloud administrator can grant the planned cloud
-// access, sorted by provider and origin. A document never allows more than was
-// requested: what the provider would not accept is left out and noted. If that is a
-// Deny, the whole document is left out.
+// Policies returns documents that grant the planned cloud access, for a cloud
+// administrator, sorted by provider and origin. A document never allows more than was
+// requested: permissions that the provider would not accept are left out and noted. If
+// that is a Deny, the whole document is left out.
 func Policies(c preview.Cloud) []Document {
 	var out []Document
 	names := map[string]bool{}
@@ -169,7 +169,7 @@ var notInNames = lazyregexp.New(`[^A-Za-z0-9]+`)
 const maxName = 56 // without a number; the lowest limit is 64, for the id of a Google Cloud role
 
 // uniqueName returns a name for an origin that is valid for every provider and not in
-// taken, to which it is added.
+// taken, and adds it to taken.
 func uniqueName(origin string, taken map[string]bool) string {
 	name := strings.ToLower(strings.Trim(notInNames.ReplaceAllString(origin, "-"), "-"))
 	if name == "" || len(name) > maxName || taken[name] {

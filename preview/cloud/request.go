@@ -37,7 +37,7 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	kind := preview.String(spec, "kind")
 	provider, known := providerOf[kind]
 	if !known {
-		// What cannot be read may ask for anything.
+		// An unreadable request may ask for anything.
 		s.permit(unscopedGrant(strings.ToLower(strings.TrimSuffix(kind, "ProviderSpec")), origin))
 		return
 	}

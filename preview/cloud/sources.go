@@ -37,8 +37,8 @@ func DocumentsOf(packages []preview.Package, name string) []preview.CloudDocumen
 }
 
 // packageAnnotations returns the annotations of a package from the pod templates of its
-// Deployments, to which registry+v1 copies them. So a saved plan, which has only the
-// objects, gives the same result.
+// Deployments, because registry+v1 copies them there. So a saved plan, which has only
+// the objects, gives the same result.
 func packageAnnotations(objects []map[string]any) map[string]string {
 	out := map[string]string{}
 	for _, body := range objects {

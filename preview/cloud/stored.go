@@ -44,16 +44,16 @@ func storedTexts(body map[string]any) []storedText {
 	return out
 }
 
-// mayState reports whether a text has a word without which it states no access to a
-// cloud. Most texts are none that is worth decoding.
+// mayState reports whether a text has a word that every statement of cloud access has.
+// Most texts are none that is worth decoding.
 func mayState(text string) bool {
 	return slices.ContainsFunc([]string{"Statement", "includedPermissions", "roles/", "ctions", credentialGroup}, func(word string) bool {
 		return strings.Contains(text, word)
 	}) || slices.ContainsFunc(iamTable[:], func(row iamRow) bool { return strings.Contains(text, row.group) })
 }
 
-// embedded adds what the texts of a ConfigMap or Secret state, from which an operator or
-// administrator makes it.
+// embedded adds the access that the texts of a ConfigMap or Secret state, for an
+// operator or administrator to create.
 func (s *scanner) embedded(body map[string]any) {
 	at := objectName(body)
 	for _, stored := range storedTexts(body) {

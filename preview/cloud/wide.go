@@ -95,7 +95,7 @@ func conditionValues(v any) []string {
 }
 
 // anyone are condition keys, in lower case, that limit when or how a request is made,
-// and not by whom or for what.
+// and not its caller or target.
 var anyone = []string{
 	"aws:currenttime", "aws:epochtime", "aws:referer", "aws:requestedregion", "aws:securetransport", "aws:tokenissuetime", "aws:useragent",
 	"aws:viaawsservice", "aws:principalisawsservice", "s3:signatureversion", "s3:tlsversion", "s3:authtype",

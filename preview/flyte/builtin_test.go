@@ -35,8 +35,8 @@ func TestTheTableIsAsNewAsTheCorpus(t *testing.T) {
 	}
 }
 
-// behind says that a version is not the newest of some, of which those before a release do
-// not count; empty where it is.
+// behind says that a version is not the newest of some; pre-releases do not count; empty
+// where it is.
 func behind(of string, versions []string) string {
 	newest, err := semver.NewVersion(of)
 	if err != nil {

@@ -102,8 +102,7 @@ func (t pluginConfig) plugins(generation string) pluginConfig {
 	return t
 }
 
-// generations returns the CRD by which each generation of engines, v1 and v2, is
-// recognised.
+// generations returns the CRD that identifies each generation of engines, v1 and v2.
 func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
@@ -128,7 +127,7 @@ func generationOf(x *index, live string) string {
 }
 
 // engine is a Flyte engine, with its plugin configuration before and after the plan. Before
-// an engine is configured, it counts as one whose configuration is that of its chart.
+// an engine is configured, it counts as one with its chart's configuration.
 type engine struct {
 	config        *preview.Object
 	generation    string
@@ -148,7 +147,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 			continue
 		}
 		e := engine{config: o, seen: recordOf(seen, o.ID)}
-		// A plan from a record has no live bodies: what the review saw counts.
+		// A plan from a record has no live bodies: the review's reads count.
 		if e.before, e.installed = configOf(o.LiveBody); o.LiveBody == nil {
 			e.before, e.installed = recordedTasks(e.seen.Before)
 		}
@@ -168,7 +167,7 @@ func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	return out
 }
 
-// record returns a configuration in the form in which the plan records it.
+// record returns a configuration in the plan's recorded form.
 func (t pluginConfig) record() *configRecord {
 	out := &configRecord{Types: maps.Clone(t.byType)}
 	if out.Types == nil {

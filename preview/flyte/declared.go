@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// Annotations by which a plan declares a plugin that Flyte does not have itself. On the
-// CRD of its custom resource, the first is the plugin's id; the others may be left out:
-// the account that every project's namespace needs, and the task types, separated by
-// commas. The last one, on the ConfigMap of an engine, is a YAML list for operators whose
-// CRDs are not annotated:
+// Annotations that declare a plugin that Flyte does not have itself. On the CRD of its
+// custom resource, the first is the plugin's id; the others may be left out: the account
+// that every project's namespace needs, and the task types, separated by commas. The last
+// one, on the ConfigMap of an engine, is a YAML list for operators whose CRDs are not
+// annotated:
 //
 //	[{id: sleep, group: example.com, resource: sleeps, account: sleeper, taskTypes: [sleep]}]
 const (
@@ -55,7 +55,7 @@ func declaredIn(p *preview.Plan) declarations {
 
 // leavingIn returns the plugins that live objects declare and the plan does not any more,
 // because it deletes, keeps or changes those. A plan that was loaded has no live objects:
-// what was found of these plugins is in its [record].
+// its [record] has the state of these plugins.
 func leavingIn(p *preview.Plan, declared declarations) []taskPlugin {
 	live := declaredBy(p, func(o *preview.Object) map[string]any { return o.LiveBody })
 	return slices.DeleteFunc(live.plugins, func(plugin taskPlugin) bool {
@@ -156,8 +156,8 @@ func (f taskPlugin) same(other taskPlugin) bool {
 	return f.group == other.group && f.resource == other.resource && f.account == other.account && slices.Equal(f.taskTypes, other.taskTypes)
 }
 
-// unassigned returns the task types of a declared plugin for which the configuration has
-// another plugin, or none.
+// unassigned returns the task types of a declared plugin that the configuration gives to
+// another plugin, or to none.
 func (f taskPlugin) unassigned(config pluginConfig) []string {
 	return slices.DeleteFunc(slices.Clone(f.taskTypes), func(taskType string) bool { return config.byType[taskType] == f.id })
 }

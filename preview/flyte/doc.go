@@ -14,7 +14,7 @@
 //   - [StaleReads] looks again and names what is not as it was noted, but for what the
 //     plan's own writes change.
 //
-// The engine imports such a package and hands it its recorder. The package never
-// imports the engine, and declares the interfaces that it uses itself: they are
-// those of package preview's types alone, so one recorder serves all of them.
+// The engine imports such a package and hands it its recorder. The package never imports
+// the engine, and declares the interfaces that it uses itself: they use package
+// preview's types alone, so one recorder serves all of them.
 package flyte

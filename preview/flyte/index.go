@@ -96,8 +96,7 @@ func (x *index) workloads(config *preview.Object) []map[string]any {
 	return out
 }
 
-// grantsOf returns the grants to an account, and those to groups, of which it may be a
-// member.
+// grantsOf returns the grants to an account, and to groups that it may be a member of.
 func (x *index) grantsOf(account preview.Subject) []preview.Grant {
 	return slices.Concat(x.direct[account], x.groups)
 }
@@ -138,8 +137,8 @@ func (x *index) packagesFor(account string) []string {
 	return slices.Clone(packages)
 }
 
-// projectsCalled returns the namespaces that the plan creates or writes to and whose
-// names are those of Flyte projects, sorted.
+// projectsCalled returns the namespaces that the plan creates or writes to and that are
+// named like Flyte projects, sorted.
 func (x *index) projectsCalled(names projectNames) []string {
 	key := names.template + "\n" + strings.Join(names.domains, "\n")
 	out, known := x.projects[key]

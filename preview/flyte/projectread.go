@@ -128,8 +128,8 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	return r.local, nil
 }
 
-// readRoles reads the roles to which bindings refer, except those that the plan writes
-// or deletes. A role that the user may not read is recorded for the topic.
+// readRoles reads the roles that bindings refer to, except roles that the plan writes or
+// deletes. A role that the user may not read is recorded for the topic.
 func (r *reader) readRoles(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
 	return r.ExcludePlanned(out), err

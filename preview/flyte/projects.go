@@ -88,8 +88,8 @@ func (n projectNames) pattern() *regexp.Regexp {
 // namespace of every project.
 func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBinding"} }
 
-// projectNamespaces returns the project namespaces in the cluster, and those into
-// which the plan's objects go, sorted.
+// projectNamespaces returns the project namespaces in the cluster, and the project
+// namespaces of the plan's objects, sorted.
 func (r *review) projectNamespaces() []string {
 	names := r.naming.withDefaults()
 	if r.seen.Naming != nil {

@@ -65,7 +65,7 @@ type reader struct {
 	e         engine
 	used, off []taskPlugin
 	found     record
-	configs   []map[string]any // of the engine's namespace, in addition to those of the plan
+	configs   []map[string]any // from the engine's namespace, in addition to the plan's
 	local     []map[string]any // RoleBindings of the engine's namespace and the projects'
 	listed    bool             // whether local was read
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// recordKind is the kind under which a plan records what the cluster has of an engine's
-// plugins: if that changes after the review, the plan is stale.
+// recordKind is the kind of a plan's record of an engine's plugins in the cluster: if
+// they change after the review, the plan is stale.
 const recordKind = "FlyteEngine"
 
 // record is what was read in the cluster for the engine of one ConfigMap. Its fields

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What is learnt is a Fact by its JSON: what was not looked at is not there, and
-// what was looked at and is not there is.
+// The record is a Fact by its JSON: a part that was not looked at is absent, and a part
+// that was looked at and is missing is recorded so.
 func TestRecordsKeepTheirJSON(t *testing.T) {
 	for want, found := range map[string]record{
 		`{}`:                         {},

@@ -72,7 +72,7 @@ type accountRights struct {
 	wide      string   // what the cluster lets it do with every resource of every group
 	misnamed  bool
 	projects  []string // the namespaces of projects
-	within    []string // those of them in which it lacks nothing
+	within    []string // the ones where it lacks nothing
 	elsewhere []string // other namespaces where it lacks nothing
 }
 
@@ -111,8 +111,8 @@ func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, 
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
-// scopes returns the namespaces where the account's rights are looked at, sorted: those
-// of projects, and those where cluster or plan grant it something.
+// scopes returns the namespaces where the account's rights are looked at, sorted:
+// project namespaces, and namespaces where cluster or plan grant it something.
 func (r *review) scopes(projects []string, live map[string]string, grants []preview.Grant) []string {
 	out := slices.Clone(projects)
 	for namespace := range live {

@@ -34,8 +34,8 @@ func packagesOf(x *index, ids ...string) []string {
 	return out
 }
 
-// grantingPackages returns the packages of the roles and bindings through which
-// an account gets rights to a plugin's custom resource.
+// grantingPackages returns the packages whose roles and bindings give an account rights
+// to a plugin's custom resource.
 func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []string {
 	var out []string
 	for _, g := range x.grantsOf(account) {

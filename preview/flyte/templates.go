@@ -90,7 +90,7 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 }
 
 // projectRBAC computes what the objects of project templates grant, with the
-// ClusterRoles of plan and cluster to which they refer.
+// ClusterRoles of plan and cluster that they refer to.
 type projectRBAC struct {
 	release preview.Release
 	rbac    *access.RBACIndex

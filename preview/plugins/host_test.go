@@ -185,8 +185,8 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 	}
 }
 
-// TestLinesOfTheNextSetAreComparedWithThoseOnRecord: what is installed is with the
-// host alone, and no artifact of it has to be had any more.
+// TestLinesOfTheNextSetAreComparedWithThoseOnRecord: only the host has the installed
+// set, and none of its artifacts is needed any more.
 func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
 	dir := t.TempDir()
 	release := preview.Release{Name: "optimus", Namespace: "hosts"}

@@ -36,8 +36,8 @@ func formatOf(data []byte) string {
 
 // Contents says what is known of a file from its bytes alone.
 type Contents struct {
-	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and
-	// for an executable that cannot be read, of which Damaged says why.
+	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and for an
+	// executable that cannot be read; Damaged says why.
 	Platforms []string
 	Damaged   string
 	Text      string // for a person: "ELF linux/amd64; Go 1.26, example.com/neo v1.2.3"

@@ -73,8 +73,8 @@ func isReserved(name string) bool {
 }
 
 // krewPlatform reads what a plugin is on the platforms that an item of its manifest
-// selects. Only the selector is an error of the manifest: what is wrong in addition to
-// counts on those platforms alone.
+// selects. Only the selector is an error of the manifest: other faults count on those
+// platforms alone.
 func (p *parser) krewPlatform(item field) Artifact {
 	selector := p.selector(item.At("selector"))
 	body, _ := item.Value.(map[string]any)
@@ -161,8 +161,7 @@ func labelValue(f field) string {
 	return f.Need()
 }
 
-// placements reads a list of {from, to}: which files of an artifact go to which
-// directory.
+// placements reads a list of {from, to}: the files of an artifact and their directories.
 func (p *parser) placements(f field) []Placement {
 	var out []Placement
 	for _, item := range f.Maps() {

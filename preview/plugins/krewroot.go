@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// What krew has in its root directory (internal/environment), and the receipt that lies
-// among the files of a plugin, to which the one in receipts/ is a link.
+// The layout of krew's root directory (internal/environment), and the receipt among the
+// files of a plugin; the one in receipts/ is a link to it.
 const (
 	krewRoot    = "~/.krew"
 	krewStore   = "store"
@@ -23,7 +23,7 @@ const (
 const krewSource = "detached"
 
 // LocationIn returns the location of the set below a directory that is given for it: the
-// directory itself, and for krew, whose root has many plugins, that of the plugin.
+// directory itself, and for krew, whose root has many plugins, the plugin's directory.
 func (s *Set) LocationIn(dir string) string {
 	if s.Form == FormKrew {
 		return filepath.Join(dir, krewStore, s.Plugins[0].Name)
@@ -44,7 +44,7 @@ type Link struct{ Path, Target string }
 
 // KrewLinks returns the links that krew has of a plugin outside its directory, location:
 // kubectl finds the program by the first of them, krew its receipt by the second. It
-// returns none for files that are not those of a plugin of krew.
+// returns none for files that belong to no plugin of krew.
 func KrewLinks(location string, files []File, platform string) []Link {
 	home := path.Join("..", filepath.Base(filepath.Dir(location)), filepath.Base(location))
 	for _, f := range files {
@@ -81,7 +81,7 @@ func linksText(receipt File, platform string) string {
 	return "receipt of krew; the links " + strings.Join(names, " and ") + " of krew's directory lead here"
 }
 
-// IsKrew reports whether a plan is that of a plugin of krew.
+// IsKrew reports whether a plan is for a plugin of krew.
 func IsKrew(p *preview.Plan) bool {
 	return len(p.Packages) > 0 && p.Packages[0].Format == preview.FormatPlugins+string(FormKrew)
 }

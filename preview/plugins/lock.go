@@ -140,7 +140,7 @@ func (l *Lock) check(platform, plugin, reference, digest string) error {
 	return nil
 }
 
-// CheckName returns an error unless the lock is that of the set, by its name.
+// CheckName returns an error unless the lock has the set's name.
 func (l *Lock) CheckName(set *Set) error {
 	if l.Name != set.Name {
 		return errors.New("it belongs to set " + clip(l.Name) + ", not to " + clip(set.Name))

@@ -17,8 +17,8 @@ import (
 // working directory of its server (plugin/plugin_manager.go).
 const optimusLocation = ".plugins"
 
-// provider is a named entry under providers of an Optimus config: a place from which
-// plugins are fetched.
+// provider is a named entry under providers of an Optimus config: a place to fetch
+// plugins from.
 type provider struct {
 	kind, name string
 	base       string // URL, bucket, repository or folder
@@ -63,8 +63,8 @@ func (p *parser) optimus() {
 	}
 }
 
-// provider reads one provider. The types url and gcs are those of the RFC; s3, git, oci
-// and file, with their fields, are additions of this program.
+// provider reads one provider. The types url and gcs come from the RFC; s3, git, oci and
+// file, with their fields, are additions of this program.
 func (p *parser) provider(item field) provider {
 	out := provider{kind: item.At("type").Need(), name: item.At("name").Need()}
 	switch out.kind {
@@ -165,8 +165,8 @@ func (p *parser) local(a Artifact, field field, where string) Artifact {
 }
 
 // reference sets an artifact's reference, parsed from text. A sha256 in the config is
-// that of the downloaded file, and becomes part of the reference if it is an http or
-// https address.
+// the downloaded file's, and becomes part of the reference if it is an http or https
+// address.
 func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	remote := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
 	if strings.HasPrefix(text, "http://") {
@@ -216,9 +216,9 @@ func (p *parser) sha256(f field) string {
 	return ""
 }
 
-// secret reads a credential: {env: NAME}, {file: PATH}, or the value itself, for which
-// it adds a note. A fetched config may name no file, and only the variables that the
-// options allow.
+// secret reads a credential: {env: NAME}, {file: PATH}, or the value itself, and adds a
+// note then. A fetched config may name no file, and only the variables that the options
+// allow.
 func (p *parser) secret(f field, provider string) Secret {
 	switch v := f.Value.(type) {
 	case nil:

@@ -41,7 +41,7 @@ func zipped(t *testing.T, text string, names ...string) string {
 	return out.String()
 }
 
-// What the config of a set says of a plugin is in the YAML that Optimus loads, and in the
+// The plugin settings of a set's config are in the YAML that Optimus loads, and in the
 // archive that its clients fetch.
 func TestTheConfigOfAPluginReachesIt(t *testing.T) {
 	dir := t.TempDir()

@@ -19,12 +19,12 @@ type Options struct {
 	File string
 	// Dir is the folder that relative paths of the config are below.
 	Dir string
-	// Fetched says that the config came from elsewhere: it names no file of this
-	// machine, and of its environment only the variables Env. What it named
-	// would be sent to the host that it names as a provider.
+	// Fetched says that the config came from elsewhere: it names no file of this machine,
+	// and of its environment only the variables Env. Their contents would be sent to the
+	// host that it names as a provider.
 	Fetched bool
 	Env     []string
-	// PlainHTTP allows http addresses, which need a sha256 besides.
+	// PlainHTTP allows http addresses, which also need a sha256.
 	PlainHTTP bool
 }
 
@@ -89,8 +89,8 @@ type parser struct {
 // errNoForm is the error for a document in none of the forms of configs.
 var errNoForm = errors.New("it is none of the configs that are read: an Optimus one with plugins or plugin.artifacts, a PipeCD Piped, a krew Plugin, a PluginSet")
 
-// configsIn returns the plugin configs in a YAML document, of which only a ConfigMap
-// can have several, or an error that says why there is none.
+// configsIn returns the plugin configs in a YAML document (only a ConfigMap can have
+// several), or an error that says why there is none.
 func configsIn(doc any) ([]config, error) {
 	body, ok := doc.(map[string]any)
 	if !ok {

@@ -86,7 +86,7 @@ func PlanFiles(of FileOwner, files []File, t Target) (*preview.Plan, error) {
 }
 
 // planOf returns a plan that installs files as a package at the target. texts describe
-// the files, and changes are those of the host's settings.
+// the files, and changes are changes of the host's settings.
 func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
 	decided, err := decide(files, texts, t.InstalledFiles)
 	if err != nil {
@@ -107,8 +107,8 @@ func planOf(pkg preview.Package, files []File, texts []string, changes []preview
 	return p, err
 }
 
-// origins returns notes about artifacts: what the signature check found, references
-// that may mean other bytes tomorrow, and those that already do since the last
+// origins returns notes about artifacts: the result of the signature check, references
+// that may mean other bytes tomorrow, and references that already do since the last
 // installation.
 func origins(fetched []FetchedPlugin, t Target) []preview.Note {
 	var out []preview.Note

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// The plan of a set: what changes, what is told, and a content digest that
-// knows neither the place nor the source.
+// The plan of a set: its changes, its notes, and a content digest independent of
+// location and source.
 func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "one"), "1\n")
@@ -77,7 +77,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	}
 }
 
-// What stands there is compared byte by byte with its own hash: a file that moves while
+// The files there are compared byte by byte with their hashes: a file that moves while
 // it is read is no one's.
 func TestInstalledFilesAreComparedAsTheyWereHashed(t *testing.T) {
 	dir := t.TempDir()
@@ -114,8 +114,8 @@ func actions(p *preview.Plan) string {
 	return fmt.Sprintf("%s; %d -> %d", strings.Join(list, ", "), p.Generation.From, p.Generation.To)
 }
 
-// What an update does is said in the words of the file: places of a text,
-// fields of a plugin, modules of a program; and nothing sensitive in any.
+// An update is described in terms of the file: places of a text, fields of a plugin,
+// modules of a program; without anything sensitive.
 func TestAnUpdateSaysWhatChangesInAFile(t *testing.T) {
 	long := func(line7 string) string {
 		return "#!/bin/sh\n2\n3\n4\n5\n6\n" + line7 + "\n8\n9\n10\n11\n12\n"
@@ -207,7 +207,7 @@ func TestProgramsAreComparedByWhatTheyWereBuiltFrom(t *testing.T) {
 	}
 }
 
-// What the host is told is compared without its secrets, which are not kept.
+// The host's settings are compared without its secrets, which are not kept.
 func TestAConfigIsComparedWithWhatTheHostWasTold(t *testing.T) {
 	config := func(password, mode string) *Config {
 		set := &Set{Name: "host", Config: map[string]any{"mode": mode}, Plugins: []Plugin{{Name: "neo", Config: map[string]any{

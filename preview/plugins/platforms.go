@@ -13,8 +13,8 @@ import (
 // config or lock file.
 const AllPlatforms = "all"
 
-// hostPlatforms returns the platforms, as OS/ARCH, for which plugin hosts are built. A
-// config's platform selectors are tried with each.
+// hostPlatforms returns the platforms of plugin hosts, as OS/ARCH. A config's platform
+// selectors are tried with each.
 func hostPlatforms() []string {
 	var out []string
 	for system, arches := range map[string][]string{
@@ -28,9 +28,9 @@ func hostPlatforms() []string {
 	return out
 }
 
-// Platforms returns the platforms of a set, sorted: those in its lock and, if artifacts
-// have platform selectors, those for which every plugin has an artifact. own is added
-// if the set covers it or there is no other.
+// Platforms returns the platforms of a set, sorted: the platforms in its lock and, if
+// artifacts have platform selectors, the platforms where every plugin has an artifact.
+// own is added if the set covers it or there is no other.
 func (s *Set) Platforms(lock *Lock, own string) []string {
 	found := map[string]bool{}
 	if lock != nil {

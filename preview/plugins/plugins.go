@@ -3,8 +3,8 @@
 // of our own, pins every artifact, looks into what it brought, and lists the
 // files that an install would write.
 //
-// Reading a config touches neither disk nor network: what it names is fetched
-// through package source, by [Fetch].
+// Reading a config touches neither disk nor network: [Fetch] fetches its artifacts
+// through package source.
 package plugins
 
 import (
@@ -29,7 +29,7 @@ const (
 // Set is a plugin set as its config describes it.
 type Set struct {
 	Form    Form
-	Name    string // of the config's own, else that of its host
+	Name    string // the config's own, else its host's
 	Version string // may be empty
 	// Location is the host's directory for plugins, as written: a relative
 	// path is below the working directory, "~/" below the user's home.
@@ -67,8 +67,8 @@ type Artifact struct {
 	// Selector is about the labels os and arch; an empty one fits every platform.
 	Selector  ref.Selector
 	Reference ref.Reference
-	// Local says that Reference.Path is a path of this machine, of which only a
-	// look reports whether it is a file or a directory.
+	// Local says that Reference.Path is a path of this machine; only a look at it tells a
+	// file from a directory.
 	Local bool
 	// SHA256 is sha256:HEX that the artifact must have; empty when the config
 	// says nothing.
@@ -90,8 +90,8 @@ type Artifact struct {
 // directory To.
 type Placement struct{ From, To string }
 
-// Auth has the credentials that a config gives for a provider. The zero value means
-// that those of the user's environment are used.
+// Auth has the credentials that a config gives for a provider. The zero value means the
+// credentials of the user's environment.
 type Auth struct {
 	Username    string
 	Password    Secret

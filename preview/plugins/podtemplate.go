@@ -87,13 +87,12 @@ func PodTemplate(set *Set, live map[string]any, used Used) (*Boot, error) {
 	return &Boot{map[string]any{"apiVersion": "v1", "kind": "PodTemplate", "metadata": meta, "template": template}, boot.needs}, nil
 }
 
-// installsItself is the flag with which a server of Optimus installs its plugins when it
-// starts, into the location that it cannot write to here; it ends where that fails.
+// installsItself is the flag that makes an Optimus server install its plugins at its
+// start, into the location that it cannot write to here; it ends where that fails.
 const installsItself = "--install-plugins"
 
-// withoutInstalling takes the flag from the command line of a container by which its program
-// would install plugins itself, and returns a sentence about that. A shell's text that has
-// it is an error.
+// withoutInstalling removes the flag that makes a container's program install plugins
+// itself, and returns a sentence about that. A shell's text that has it is an error.
 func withoutInstalling(container map[string]any) (need []string, err error) {
 	name := clip(preview.String(container, "name"))
 	for _, field := range []string{"command", "args"} {

@@ -119,7 +119,7 @@ func TestADirectoryWhereTheProgramMayBeIsNotCovered(t *testing.T) {
 	}
 }
 
-// What the preview used comes into the pod by reference, and the archive for Optimus'
+// The preview's inputs come into the pod by reference, and the archive for Optimus'
 // clients lies where its server looks for it.
 func TestAPodGetsCredentialsAndTheCAByReference(t *testing.T) {
 	const host = "{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}"
@@ -258,8 +258,8 @@ func TestTheCommandOfCredentialsMakesTheirSecret(t *testing.T) {
 	}
 }
 
-// What the preview took from its environment goes into the pod in the same way: variables,
-// files by the variables that lead to them, and what registries ask for.
+// The preview's environment goes into the pod in the same way: variables, files by the
+// variables that lead to them, and registry logins.
 func TestAPodGetsTheCredentialsOfTheEnvironmentByReference(t *testing.T) {
 	set, err := Parse(hostedSet("{deployment: {namespace: hosts, name: server}, default-init-image: example.com/kop:1}", "\n  installLocation: /app/.plugins"), Options{})
 	if err != nil {

@@ -105,8 +105,8 @@ func sumOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// What comes from the web is refused in one sentence that names the plugin and
-// the address, and no credential.
+// A fault of a web source is one sentence that names the plugin and the address, and no
+// credential.
 func TestWhatCannotBeFetchedIsRefusedWithOneSentence(t *testing.T) {
 	good := tarOf(t, tar.Header{Name: "neo", Mode: 0o755})
 	address, caFile := site(t, map[string][]byte{
@@ -167,7 +167,7 @@ func TestAPluginOfPipeCDComesFromARegistry(t *testing.T) {
 		"with another login": {sourcetest.Basic("me", "hunter2"), "me:swordfish"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var asks atomic.Bool // for the login; what is pushed first needs none
+			var asks atomic.Bool // for the login; the first push needs none
 			registry := sourcetest.TLS(t, func(next http.Handler) http.Handler {
 				guarded := next
 				if login.front != nil {

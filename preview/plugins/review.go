@@ -94,7 +94,7 @@ func (r *reviewer) fits(platform string) bool {
 	return platform == r.platform || strings.HasPrefix(r.platform, platform+"/")
 }
 
-// The names by which Optimus finds plugins (plugin/plugin.go).
+// The names that Optimus looks for (plugin/plugin.go).
 const (
 	yamlPrefix, yamlSuffix = "optimus-plugin-", ".yaml"
 	binaryPrefix           = "optimus-"

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// archiveSuffixes are the file name endings by which a local path is taken for an
-// archive. The format itself is recognised by the archive's first bytes.
+// archiveSuffixes are the file name endings of local archives. The format itself is
+// recognised by the archive's first bytes.
 var archiveSuffixes = []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"}
 
-// secretNames are parts of names of query parameters that carry credentials, such as
-// those of signed URLs.
+// secretNames are parts of names of query parameters that carry credentials, such as in
+// signed URLs.
 var secretNames = []string{"token", "secret", "password", "passwd", "signature", "credential", "apikey", "api_key", "access_key", "x-amz-", "x-goog-"}
 
 var archiveKind = sourceKind{
@@ -90,7 +90,7 @@ func isSecretName(name string) bool {
 	return name == "sig" || name == "key" || name == "auth"
 }
 
-// IsArchive reports whether a file name ends like that of an archive that can be read.
+// IsArchive reports whether a file name ends like a readable archive.
 func IsArchive(path string) bool {
 	for _, suffix := range archiveSuffixes {
 		if strings.HasSuffix(path, suffix) {

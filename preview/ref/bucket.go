@@ -39,7 +39,7 @@ var bucketKind = sourceKind{
 	baseName:    func(r Reference) string { return path.Base(r.Key) },
 	immutable:   never,
 	pinned:      asTyped,
-	credentials: CredentialsNone, // those of the store's own tools
+	credentials: CredentialsNone, // credentials of the store's own tools
 	content:     ContentAny,
 }
 

@@ -15,8 +15,8 @@ type sourceKind struct {
 	schemes []string // prefixes of its references
 	// parse reads a reference; rest is the text after the scheme.
 	parse func(text, scheme, rest string) (Reference, error)
-	// baseName returns the last element of a reference. It names content that has no
-	// name of its own.
+	// baseName returns the last element of a reference. It names content without its own
+	// name.
 	baseName func(r Reference) string
 	// immutable reports whether a reference always leads to the same bytes.
 	immutable func(r Reference) bool
@@ -86,8 +86,8 @@ func (k Kind) Content() ContentForm {
 	return row.content
 }
 
-// BaseName returns the last part of a reference: of an image that of its repository, of
-// a URL or path the last element. It is empty if there is none.
+// BaseName returns the last part of a reference: of an image its repository's, of a URL
+// or path the last element. It is empty if there is none.
 func (r Reference) BaseName() string {
 	row, ok := r.Kind.row()
 	if !ok {

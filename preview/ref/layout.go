@@ -19,7 +19,7 @@ var layoutKind = sourceKind{
 }
 
 // parseLayout parses oci-layout:PATH[:TAG][@sha256:HEX]; rest is text without the
-// scheme. What follows the last ":" is a tag if it is valid as one: the path a:b/c has
+// scheme. Text after the last ":" is a tag if it is valid as one: the path a:b/c has
 // none, because a tag contains no "/".
 func parseLayout(text, rest string) (Reference, error) {
 	out := Reference{Kind: KindLayout, Text: text, Path: rest}

@@ -31,8 +31,8 @@ var programKind = sourceKind{
 // digestFragment begins the digest at the end of a reference.
 const digestFragment = "#sha256="
 
-// parseProgram parses NAME:ADDRESS[#sha256=HEX]. The address is the program's own; what
-// would be a credential in a URL is refused in it, since plans record it.
+// parseProgram parses NAME:ADDRESS[#sha256=HEX]. The address is the program's own; a
+// part that would be a credential in a URL is refused, since plans record the address.
 func parseProgram(text, rest string) (Reference, error) {
 	name, address, found := strings.Cut(rest, ":")
 	if err := checkAuthority(address); err != nil {

@@ -50,13 +50,13 @@ type Reference struct {
 	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both; HOST/REPO with a range over its tags
 	Path    string // KindDirectory, KindLayout, local KindArchive: as typed, not made absolute
 	Layer   string // KindImage: media type of the one layer that is the content; empty means what the image's own form says
-	Charts  bool   // KindImage: of the tags in the range, only those of charts count
+	Charts  bool   // KindImage: only tags of charts count in the range
 	Tag     string // KindLayout: may be empty
 	Digest  string // KindLayout: may be empty
 
 	Namespace string // KindConfigMap
 	Name      string // KindConfigMap, KindChart, KindProgram: the object, the chart, the program's source
-	Address   string // KindProgram: what the program is asked for
+	Address   string // KindProgram: the request to the program
 	Provider  string // KindBucket: ProviderS3 or ProviderGCS
 	Bucket    string // KindBucket
 	Key       string // KindBucket: literal

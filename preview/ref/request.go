@@ -31,7 +31,7 @@ type Request struct {
 	Sections []Section
 	Path     string // directory within the sources that is the content
 
-	Format          string // empty: what the content is
+	Format          string // empty: detected from the content
 	InstallMode     string
 	WatchNamespaces []string
 	Certs           string
@@ -50,7 +50,7 @@ type Request struct {
 	Kustomized *string
 
 	// Set are assignments as --set has them, which are made after all values files, and
-	// SetString those of texts, which are made after Set.
+	// SetString are text assignments, which are made after Set.
 	Set, SetString []string
 	// FileValues are values that are the text of files within the sources, by dotted keys.
 	FileValues map[string]string
@@ -178,8 +178,8 @@ type RequestSource struct {
 	Confined bool
 }
 
-// Objects reads from the cluster the objects to which a request file refers without
-// containing them.
+// Objects reads from the cluster the objects that a request file refers to and does not
+// contain.
 type Objects interface {
 	// Get returns nil and no error for an object that does not exist.
 	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)

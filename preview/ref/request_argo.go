@@ -222,8 +222,8 @@ func (r *reader) argoParameter(v field) {
 	if name == "" {
 		return
 	}
-	// Files of the sources may have more that it goes into; what is wrong with the form
-	// is said of the field.
+	// Files of the sources may have more that it goes into; an error in the form names the
+	// field.
 	if err := (&assignment.Values{Map: map[string]any{}}).All(set, text); err != nil {
 		v.Fail("%s", err)
 		return

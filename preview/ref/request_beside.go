@@ -10,8 +10,8 @@ import (
 )
 
 // NotesBeside returns notes about objects of the file that the request does not refer
-// to, because they are not applied. A Namespace called namespace, that of the release
-// if it is known, is noted only for labels and annotations: the plan creates it itself.
+// to, because they are not applied. A Namespace called namespace, the release's if it is
+// known, is noted only for labels and annotations: the plan creates it itself.
 func (r *Request) NotesBeside(namespace string) []RequestNote {
 	var notes []RequestNote
 	var others []*document
@@ -53,8 +53,8 @@ func namespaceMetadata(d *document) []string {
 	return out
 }
 
-// renameRelease replaces dots in the release name, which is that of the request's
-// object: object names may contain dots, release names may not.
+// renameRelease replaces dots in the release name, which the request's object gives:
+// object names may contain dots, release names may not.
 func (r *reader) renameRelease() {
 	name := strings.ReplaceAll(r.Release, ".", "-")
 	if name == r.Release || !isLabel(name) {

@@ -75,7 +75,7 @@ metadata: {name: charts, namespace: argocd}
 	}
 }
 
-// What is made in the cluster is not read; what it is copied from is named, with the command
+// An object made in the cluster is not read; the review names its source, with the command
 // that plans it.
 func TestAnArtifactOfAGeneratorNamesWhatItIsCopiedFrom(t *testing.T) {
 	const generator = "---\napiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: all, namespace: flux-system}\nspec:\n" +

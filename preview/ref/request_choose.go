@@ -84,7 +84,7 @@ func (r *Request) Says(flag string) string {
 // Several reports whether the file has other requests.
 func (r *Request) Several() bool { return len(r.others) > 0 }
 
-// Name returns the name by which [ReadRequests] finds the request again.
+// Name returns the name that finds the request again in [ReadRequests].
 func (r *Request) Name() string {
 	kind, name, _ := strings.Cut(r.Object, " ")
 	if _, own, ok := strings.Cut(name, "/"); ok {
@@ -93,10 +93,10 @@ func (r *Request) Name() string {
 	return kind + "/" + name
 }
 
-// ReadRequests reads the objects of a request file that ask for a release each, and
-// what they refer to. What the file does not contain is read from more, which is nil
-// if no cluster may be read. name selects one of several requests: NAME,
-// NAMESPACE/NAME or KIND/NAME; empty reads all of them.
+// ReadRequests reads the objects of a request file that ask for a release each, and the
+// objects they refer to. Objects missing from the file are read from more, which is nil
+// if no cluster may be read. name selects one of several requests: NAME, NAMESPACE/NAME
+// or KIND/NAME; empty reads all of them.
 func ReadRequests(ctx context.Context, text []byte, more Objects, name string) ([]*Request, error) {
 	documents, err := decodeRequest(text)
 	if err != nil {
@@ -198,7 +198,7 @@ type candidate struct {
 	kind *requestKind
 }
 
-// called reports whether a name that the user gave is that of the request.
+// called reports whether the user's name selects the request.
 func (c candidate) called(name string) bool {
 	return name == c.Name || name == c.Namespace+"/"+c.Name || name == c.Kind+"/"+c.Name
 }

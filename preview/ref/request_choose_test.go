@@ -63,7 +63,7 @@ func TestAFileMayHoldSeveralRequests(t *testing.T) {
 	}
 }
 
-// Objects beside a request never keep it from being planned.
+// Other objects in the file of a request never keep it from being planned.
 func TestWhatStandsBesideARequestIsNoRefusal(t *testing.T) {
 	list := "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ServiceAccount, metadata: {name: a}}\n- " + strings.ReplaceAll(strings.TrimSpace(clusterExtension), "\n", "\n  ") + "\n"
 	for _, tc := range []struct{ name, text string }{
@@ -95,8 +95,8 @@ func TestWhatStandsBesideARequestIsNoRefusal(t *testing.T) {
 	}
 }
 
-// The values of a Secret in the file are those that its controller would take; those of
-// an encrypted one are in the cluster alone.
+// The values of a Secret in the file are the ones that its controller would take; an
+// encrypted one's are in the cluster alone.
 func TestValuesOfASecretInTheFile(t *testing.T) {
 	r := read(t, helmReleaseWithSecret()+secretOfValues, nil)
 	if !r.SecretValues || fmt.Sprint(r.Values) != "map[replicaCount:7]" {
@@ -112,8 +112,8 @@ func TestValuesOfASecretInTheFile(t *testing.T) {
 	}
 }
 
-// A ClusterCatalog beside a ClusterExtension that may come from it is where it is
-// looked for; alone it is added as a catalog.
+// A ClusterExtension is looked up in a ClusterCatalog of the same file; alone it is
+// added as a catalog.
 func TestAClusterCatalogInTheFile(t *testing.T) {
 	const catalog = "---\napiVersion: olm.operatorframework.io/v1\nkind: ClusterCatalog\nmetadata: {name: operatorhubio, labels: {team: a}}\nspec: {source: {type: Image, image: {ref: 'quay.io/operatorhubio/catalog:latest'}}}\n"
 	selecting := func(selector string) string {
@@ -141,8 +141,8 @@ func TestAClusterCatalogInTheFile(t *testing.T) {
 	}
 }
 
-// A flag stands beside a file whose kind has no field for it, and the others name the
-// field.
+// A flag is allowed with a file whose kind has no field for it; for other flags the
+// error names the field.
 func TestFieldsThatSayWhatAFlagSays(t *testing.T) {
 	group := "---\napiVersion: operators.coreos.com/v1\nkind: OperatorGroup\nmetadata: {name: g, namespace: operators}\nspec: {targetNamespaces: [shop]}\n"
 	for _, tc := range []struct{ name, text, said string }{

@@ -59,7 +59,7 @@ func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// isEmptyNode reports whether a node is {} or null, in which keys can be inserted.
+// isEmptyNode reports whether a node is {} or null, so that keys can be inserted.
 func isEmptyNode(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) == 0 || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }

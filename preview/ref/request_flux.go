@@ -254,8 +254,8 @@ func holdsKey(body map[string]any, key string) bool {
 	return false
 }
 
-// valuesObject returns the ConfigMap or Secret in the request's namespace to which item
-// refers; nil, with an error set unless it is optional, if there is none.
+// valuesObject returns the ConfigMap or Secret in the request's namespace that item
+// refers to; nil, with an error set unless it is optional, if there is none.
 func (r *reader) valuesObject(item field) map[string]any {
 	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
 	if kind == "" || item.Document().Failed() {
@@ -267,7 +267,7 @@ func (r *reader) valuesObject(item field) map[string]any {
 			item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
 			return nil
 		}
-		// What cannot be read is said below.
+		// Unreadable parts are reported below.
 		ref := preview.Ref{APIVersion: "v1", Kind: kind, Namespace: r.asked.Namespace, Name: name}
 		if body, err := r.more.Get(r.ctx, ref); err == nil && body == nil {
 			return nil
@@ -314,7 +314,7 @@ func ignoredInKustomization() []ignoredField {
 	}
 }
 
-// kustomization reads Flux's Kustomization. What it changes in the content becomes a
+// kustomization reads Flux's Kustomization. Its changes to the content become a
 // generated kustomization that has the content as resource, as in Flux.
 func (r *reader) kustomization(f *strictReader) {
 	spec := f.At("spec")
@@ -367,9 +367,8 @@ func (r *reader) kustomization(f *strictReader) {
 
 var variableName = lazyregexp.New(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
 
-// postBuild reads the variables that are substituted in the built objects: those of
-// ConfigMaps and Secrets, where later ones override earlier ones, then those of the
-// request.
+// postBuild reads the variables that are substituted in the built objects: first from
+// ConfigMaps and Secrets, where later ones override earlier ones, then from the request.
 func (r *reader) postBuild(v field) {
 	variables := map[string]string{}
 	for _, item := range v.At("substituteFrom").Items() {

@@ -166,8 +166,8 @@ func (s *fluxSource) ociRepository() {
 }
 
 // selectLayer returns the reference of an artifact with the layer that layerSelector
-// selects. The operation makes no difference: what Flux copies is an archive that its
-// consumers extract.
+// selects. The operation makes no difference: Flux copies an archive, and its consumers
+// extract it.
 func (s *fluxSource) selectLayer(text string) string {
 	selector := s.At("spec.layerSelector")
 	selector.At("operation").OneOf("extract", "copy")
@@ -196,7 +196,7 @@ func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
 	})
 }
 
-// dataOf returns the value of a key of a ConfigMap, or that of a Secret decoded.
+// dataOf returns the value of a key of a ConfigMap, or of a Secret, decoded.
 func dataOf(body map[string]any, key string) (string, error) {
 	data := preview.Map(body, "data")
 	text, ok := data[key].(string)

@@ -10,12 +10,12 @@ import (
 const imgpkgGroup = "imgpkg.carvel.dev"
 
 // bundleLock reads the file that "imgpkg copy --lock-output" and "imgpkg push" write: the
-// bundle, by its digest, where it was copied to. The images of the bundle are those of the
-// copy too, which the bundle's own repository says.
+// bundle, by its digest, where it was copied to. The images of the bundle come from the
+// copy too, according to the bundle's own repository.
 func (r *reader) bundleLock(f *strictReader) {
 	r.Release, r.noAnnotations = r.asked.Name, true
 	image := f.At("bundle.image")
-	f.Know("bundle.tag") // from which the digest was resolved
+	f.Know("bundle.tag") // that the digest was resolved from
 	text := image.Need()
 	if _, digest, _ := strings.Cut(text, "@"); text != "" && !IsDigest(digest) {
 		image.Fail("it has no digest; a lock file names what it locks by one")

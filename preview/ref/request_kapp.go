@@ -23,8 +23,8 @@ func ignoredInApp() []ignoredField {
 	}
 }
 
-// app reads an App of kapp-controller: what it fetches, what it makes of that, and where kapp
-// deploys it (carvel-dev/kapp-controller v0.53.0, pkg/app and pkg/fetch/vendir.go).
+// app reads an App of kapp-controller: its fetched sources, its templates, and its deploy
+// target (carvel-dev/kapp-controller v0.53.0, pkg/app and pkg/fetch/vendir.go).
 func (r *reader) app(f *strictReader) {
 	spec := f.At("spec")
 	r.Release, r.Namespace = r.asked.Name, spec.At("defaultNamespace").Text()
@@ -94,7 +94,7 @@ func filesIn(content fs.FS) (map[string]string, error) {
 	return files, err
 }
 
-// appDeploy reads where kapp deploys to. What else its options change, the plan says.
+// appDeploy reads where kapp deploys to. The plan names other effects of its options.
 func (r *reader) appDeploy(v field) {
 	items := v.Items()
 	if len(items) != 1 {
@@ -245,8 +245,8 @@ func (r *reader) appChart(v field, _ string, at []any) {
 const appLock = ".imgpkg/images.yml"
 
 // appTemplate reads what makes objects of the files: helm template, or ytt and kbld over
-// plain manifests. It returns what is taken of the files, nil for all. What else would run is
-// an error.
+// plain manifests. It returns the paths to take, nil for all. Any other program to run is an
+// error.
 func (r *reader) appTemplate(v field, bundle bool) func(map[string]string) map[string]string {
 	var paths []string
 	locks := false

@@ -99,7 +99,7 @@ func TestAnAppGivesItsChartValuesInOrder(t *testing.T) {
 	}
 }
 
-// What is not run is named, and never guessed.
+// A step that is not run is named, and its result never guessed.
 func TestWhatAnAppRunsBesidesIsAnError(t *testing.T) {
 	const fetch = "  fetch: [{imgpkgBundle: {image: 'registry.example.com/a:v1'}}]\n"
 	for spec, want := range map[string]string{

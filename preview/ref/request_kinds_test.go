@@ -92,7 +92,7 @@ spec: {url: "https://git.example.com/a/b"}
 	}
 }
 
-// What a request was written back for is all that it can lead to afterwards.
+// A pinned request can only lead to the content that it was pinned to.
 func TestNothingFloatsInWhatIsWrittenBack(t *testing.T) {
 	for name, text := range requestSamples() {
 		t.Run(name, func(t *testing.T) {

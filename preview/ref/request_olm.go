@@ -38,8 +38,8 @@ func (r *reader) clusterExtension(f *strictReader) {
 }
 
 // clusterCatalogs sets the catalogs of the package to the ClusterCatalogs of the file
-// that its selector matches, if there are any: who writes one beside a ClusterExtension
-// means it.
+// that its selector matches, if there are any: a ClusterCatalog in the same file is
+// meant for the ClusterExtension.
 func (r *reader) clusterCatalogs() {
 	for i := range r.objects {
 		d := &r.objects[i]

@@ -17,8 +17,7 @@ import (
 // content digest of the plan that was reviewed.
 const AnnotationContentDigest = "kubectl-operator/content-digest"
 
-// Pinned has the digests and versions to which the references of a request were
-// resolved.
+// Pinned has the resolved digests and versions of a request's references.
 type Pinned struct {
 	ContentDigest    string
 	Sources          []preview.Source // as many as the request has, in its order
@@ -53,8 +52,8 @@ func (p Pinned) image(i int, r Reference) string {
 
 func (p Pinned) digest(i int) string { return p.Sources[i].Digest }
 
-// commit returns the commit to which the git reference of source i was resolved, empty
-// if there is none.
+// commit returns the resolved commit of source i's git reference, empty if there is
+// none.
 func (p Pinned) commit(i int) string {
 	r, err := Parse(p.Sources[i].Reference)
 	if err != nil || !IsCommit(r.GitRef) {

@@ -19,7 +19,7 @@ const (
 )
 
 // pipecdNamespace is where objects go that name no namespace, in an application that names
-// none: PipeCD runs kubectl without --namespace then, which takes that of the context.
+// none: PipeCD runs kubectl without --namespace then, which takes the context's.
 const pipecdNamespace = "default"
 
 // pipecdApplication reads the configuration of an application of PipeCD.

@@ -6,7 +6,7 @@ import (
 )
 
 // Section is one package of a request for several, with its own name and content.
-// Namespace is that of objects without one; empty is the release's.
+// Namespace is for objects without one; empty means the release's.
 type Section struct {
 	Name, Namespace string
 	*Request

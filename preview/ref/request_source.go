@@ -66,8 +66,8 @@ func cleanSubdir(path string) string {
 // imageText returns HOST/REPO[:TAG][@DIGEST] as a reference with the scheme oci://.
 func imageText(image string) string { return "oci://" + strings.TrimPrefix(image, "oci://") }
 
-// secret sets the Secret that has a source's credentials. An empty namespace is that of
-// the request, and an empty name sets nothing.
+// secret sets the Secret that has a source's credentials. An empty namespace means the
+// request's, and an empty name sets nothing.
 func (r *reader) secret(s *RequestSource, name, namespace field) {
 	v, given := name.Text(), namespace.Text()
 	if v == "" {

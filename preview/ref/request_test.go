@@ -352,7 +352,8 @@ func TestValuesComeFromObjectsOfTheRequestsNamespace(t *testing.T) {
 	}
 }
 
-// What exists nowhere is that, also where the cluster serves an older version of its kind, or none.
+// An object that exists nowhere is missing, also where the cluster serves an older version of
+// its kind, or none.
 func TestASourceThatExistsNowhereIsMissing(t *testing.T) {
 	text := strings.Split(helmRelease, "---\n")[1]
 	notServed := &preview.Refusal{Reason: preview.ReasonNotServed, Message: "kind not served"}

@@ -282,7 +282,7 @@ func TestAnArchiveMustHaveTheDigestItWasAskedForBy(t *testing.T) {
 	_, _, err = get(t.Context(), o, right)
 	must(t, err)
 
-	// What was poisoned in the cache is fetched again, and offline refused.
+	// A poisoned cache entry is fetched again, and refused offline.
 	poison := func() {
 		t.Helper()
 		name := filepath.Join(o.CacheDir, "blobs", "sha256", strings.TrimPrefix(bytesDigest(data), "sha256:"))

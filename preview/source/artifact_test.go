@@ -146,7 +146,7 @@ func TestBytesThatWereChangedOnTheWayAreNoArtifact(t *testing.T) {
 	}
 }
 
-// Anyone who may push to a repository can put anything beside an artifact.
+// Anyone who may push to a repository can put anything next to an artifact.
 func TestHostileReferrersAreNamedAndStandInNobodysWay(t *testing.T) {
 	registry := sourcetest.TLS(t)
 	f := source.New(registry.Options(t))

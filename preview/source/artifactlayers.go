@@ -18,8 +18,8 @@ import (
 type artifactForm struct{ config, layer, what string }
 
 // artifactForms returns the forms that are known by the media type of the config: Helm
-// charts (helm.sh/docs/topics/registries), beside whose archive there may be provenance,
-// and what "flux push artifact" pushes (fluxcd.io/flux/cheatsheets/oci-artifacts).
+// charts (helm.sh/docs/topics/registries), which may have provenance too, and artifacts
+// of "flux push artifact" (fluxcd.io/flux/cheatsheets/oci-artifacts).
 func artifactForms() []artifactForm {
 	return []artifactForm{
 		{"application/vnd.cncf.helm.config.v1+json", "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "a chart"},
@@ -51,8 +51,8 @@ func (m *manifest) fileLayers(r ref.Reference) ([]v1.Descriptor, error) {
 	return m.Layers, nil
 }
 
-// layersOf returns the layers of a media type as those of an image, which they are by
-// their bytes.
+// layersOf returns the layers of a media type as image layers, as which their bytes are
+// read.
 func (m *manifest) layersOf(mediaType string) []v1.Descriptor {
 	var found []v1.Descriptor
 	for _, layer := range m.Layers {

@@ -47,7 +47,7 @@ func googleCredentials(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "")
 }
 
-// asGoogle returns a client for which a server on loopback has every name.
+// asGoogle returns a client that resolves every name to a server on loopback.
 func asGoogle(t *testing.T, handler http.Handler) *http.Client {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)

@@ -64,8 +64,8 @@ func s3Server(t testing.TB, front ...func(http.Handler) http.Handler) (*httptest
 	return tlsServer(t, handler)
 }
 
-// putObject uploads as a client does: what is seeded in the backend lacks
-// headers that real objects have.
+// putObject uploads as a client does: objects seeded in the backend lack headers that
+// real objects have.
 func putObject(t testing.TB, server *httptest.Server, path string, body []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+path, bytes.NewReader(body))

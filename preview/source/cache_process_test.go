@@ -96,7 +96,7 @@ func TestAFullDiskIsOneErrorAndLeavesNothingHalf(t *testing.T) {
 	mustHold(t, content.FS, "manifests/csv.yaml", "manifests/noise")
 }
 
-// large is a bundle of which one layer does not fit into a few KiB.
+// large is a bundle with a layer that does not fit into a few KiB.
 func large() fstest.MapFS {
 	noise := make([]byte, 256<<10)
 	source := rand.NewChaCha8([32]byte{1})

@@ -53,7 +53,7 @@ func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
 }
 
-// remember stores the digest and version to which a reference was resolved.
+// remember stores the resolved digest and version of a reference.
 func (f *Fetcher) remember(p Pin) error {
 	if !isRemembered(p.Reference) {
 		return nil
@@ -69,8 +69,8 @@ func (f *Fetcher) remember(p Pin) error {
 	return diskcache.WriteFile(name, data)
 }
 
-// recall returns the pin to which a reference was resolved before; false if there is
-// none, or it cannot be read.
+// recall returns the earlier pin of a reference; false if there is none, or it cannot be
+// read.
 func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 	if !isRemembered(r) {
 		return Pin{}, false

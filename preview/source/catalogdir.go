@@ -50,8 +50,8 @@ func (s directorySource) hash(ctx context.Context, dir string, store diskcache.S
 }
 
 // directoryHash hashes the files of a directory, several at once: a catalog has a
-// directory for each of its thousands of packages, and listing these one after the
-// other takes most of the time in which a package is found.
+// directory for each of its thousands of packages, and listing these one after the other
+// takes most of the time to find a package.
 type directoryHash struct {
 	directorySource
 	root *os.Root

@@ -37,15 +37,15 @@ func (f *Fetcher) Identity(p Pin) string {
 	return strings.Join([]string{string(p.Reference.Kind), p.Source.Digest, p.Reference.Text}, " ")
 }
 
-// identifiedSource is a source of which different references can open the same files.
-// For other sources the reference is part of the identity.
+// identifiedSource is a source whose different references can open the same files. For
+// other sources the reference is part of the identity.
 type identifiedSource interface {
 	identity(p Pin) string
 }
 
 func (directorySource) identity(p Pin) string { return "directory " + p.Source.Digest }
 
-// identity contains the platform too, because the digest may be that of an index.
+// identity contains the platform too, because the digest may belong to an index.
 func (s imageReader) identity(p Pin) string {
 	return "image " + p.Source.Digest + " " + s.options.Platform
 }
@@ -62,7 +62,7 @@ func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
 
 // WalkLabelled calls visit with the files of pinned content. Of an image those are the
 // files in the directory that a label of its names; an image without the label is an
-// error. The limits are those of a catalog.
+// error. The limits of a catalog apply.
 func (f *Fetcher) WalkLabelled(ctx context.Context, p Pin, label string, visit Visit) error {
 	err := f.walkLabelled(ctx, p, label, visit)
 	if err == nil {

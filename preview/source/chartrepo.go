@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// chartIndexBytes is the largest size in bytes of an index.yaml, of which only one
-// chart's entries are kept. The largest public ones have 30 MB, and a company's
-// repository of all builds grows for years; Helm has no limit.
+// chartIndexBytes is the largest size in bytes of an index.yaml; only one chart's
+// entries are kept. The largest public ones have 30 MB, and a company's repository of
+// all builds grows for years; Helm has no limit.
 const chartIndexBytes = 256 * bounded.MiB
 
 // chartSource reads charts from classic Helm repositories, whose index.yaml lists
@@ -138,8 +138,8 @@ func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartinde
 }
 
 // chartAddress resolves an address in the index against the repository's URL. elsewhere
-// is set if it is on another host, to which no credentials are sent: the index chose
-// the host, not the user.
+// is set if it is on another host, which gets no credentials: the index chose the host,
+// not the user.
 func chartAddress(repository, text string) (address string, elsewhere bool, err error) {
 	base, err := url.Parse(repository + "/")
 	if err != nil {

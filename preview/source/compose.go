@@ -17,7 +17,7 @@ type Part struct {
 	Files       map[string]string // in place of FS: files by their paths
 	Subdir      string            // what is taken of it; empty is all
 	Destination string            // where it goes to; empty is the root
-	Over        bool              // its files replace those of the parts before it
+	Over        bool              // its files replace files of the parts before it
 }
 
 // Compose returns content with each part at its destination. A file in two parts, or a

@@ -97,7 +97,7 @@ func (s directorySource) each(ctx context.Context, root *os.Root, use func(name 
 	return fs.WalkDir(root.FS(), ".", s.visitor(ctx, use))
 }
 
-// visitor returns the function with which [fs.WalkDir] visits a directory for each.
+// visitor returns the function for [fs.WalkDir] to visit a directory for each.
 func (s directorySource) visitor(ctx context.Context, use func(name string, entry fs.DirEntry) error) fs.WalkDirFunc {
 	return func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -53,7 +53,7 @@ func FuzzChartIndex(f *testing.F) {
 	})
 }
 
-// FuzzLayoutIndex: what an index.json leads to is a digest or one sentence.
+// FuzzLayoutIndex: an index.json leads to a digest or an error of one sentence.
 func FuzzLayoutIndex(f *testing.F) {
 	hash := strings.Repeat("a", 64)
 	f.Add([]byte(`{"manifests":[{"digest":"sha256:`+hash+`","annotations":{"org.opencontainers.image.ref.name":"v1"}}]}`), "v1")

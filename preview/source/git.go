@@ -21,9 +21,9 @@ import (
 //
 // A pin has two parts. Its digest is the tree hash of the content, computed as for a
 // directory, so that equal files have equal digests wherever they come from. Its
-// reference is the one typed with ?ref=COMMIT, the commit to which the branch or tag
-// was resolved. Opening a pin verifies both: the objects hash, by SHA-1 with collision
-// detection, to the commit, and the content hashes to the digest.
+// reference is the one typed with ?ref=COMMIT, the resolved commit of the branch or tag.
+// Opening a pin verifies both: the objects hash, by SHA-1 with collision detection, to
+// the commit, and the content hashes to the digest.
 type gitSource struct {
 	options Options
 	limits  filetree.Limits

@@ -16,7 +16,7 @@ import (
 )
 
 // gitHTTP is a git server that speaks the smart protocol over https
-// (gitprotocol-http(5)), in which requests are independent.
+// (gitprotocol-http(5)); its requests are independent.
 type gitHTTP struct {
 	web       *web
 	mostBytes int64  // of the answer to one request
@@ -44,7 +44,7 @@ func (g *gitHTTP) Advertise(ctx context.Context) (*packp.AdvRefs, error) {
 		return nil, err
 	}
 	defer func() { _ = body.Close() }()
-	// A repository that moved redirects here; what follows goes there.
+	// A repository that moved redirects here; later requests go there.
 	moved := *body.url
 	path, ok := strings.CutSuffix(moved.Path, gitInfoRefs)
 	if !ok {

@@ -285,7 +285,7 @@ func TestASavedGitPinOpensTheSameCommit(t *testing.T) {
 	_, err = source.New(server.options(t)).Open(t.Context(), other)
 	mustFail(t, err, "does not name a commit")
 
-	// History was rewritten: what was reviewed is gone, and nothing takes its place.
+	// History was rewritten: the reviewed commit is gone, and nothing takes its place.
 	repo.git("commit", "-q", "--amend", "-m", "y")
 	repo.git("update-ref", "refs/heads/main", repo.git("commit-tree", "-m", "z", "HEAD^{tree}"))
 	_, err = source.New(server.options(t)).Open(t.Context(), saved)
@@ -446,7 +446,7 @@ func TestAGitReferenceIsReadWithoutTheUsersConfiguration(t *testing.T) {
 	}
 }
 
-// What git has and is not read is named.
+// Features of git that are not read are named.
 func TestGitRepositoriesThatAreNotReadAreNamed(t *testing.T) {
 	repo := newRepository(t)
 	must(t, os.RemoveAll(filepath.Join(repo.dir, ".git")))

@@ -118,8 +118,8 @@ func backOff(ctx context.Context, attempt int, asked time.Duration, why error) e
 	}
 }
 
-// try sends the request once. With an error, a duration of 0 or more is the pause after
-// which the request is worth repeating; a negative one means that it is not.
+// try sends the request once. With an error, a duration of 0 or more is the pause before
+// a retry; a negative one means do not retry.
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
 	sent := &auth.Sent{Host: u.Host, Scheme: q.scheme, Never: q.anonymous}
 	request, err := http.NewRequestWithContext(auth.WithSent(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
@@ -130,8 +130,8 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 		request.Header[name] = values
 	}
 	request.Header.Set("User-Agent", "kubectl-operator")
-	// Otherwise net/http may decompress on its own, and the bytes would not be
-	// those of the file.
+	// Otherwise net/http may decompress on its own, and the bytes would differ from the
+	// file's.
 	request.Header.Set("Accept-Encoding", "identity")
 	response, err := client.Do(request)
 	if err != nil {

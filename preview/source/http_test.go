@@ -27,7 +27,7 @@ func serve(t testing.TB, handler http.HandlerFunc) webServer {
 	return webServer{strings.TrimPrefix(server.URL, "https://"), caFile}
 }
 
-// options reach the server, with a cache of their own and no one's credentials.
+// options reach the server, with their own cache and no credentials.
 func (s webServer) options(t testing.TB) source.Options {
 	t.Helper()
 	return source.Options{CacheDir: t.TempDir(), CAFile: s.caFile, RequestTimeout: 5 * time.Second}

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/diskcache"
 )
 
-// imageSource reads images from OCI registries. The pin's digest is that of the
-// top-level manifest, which may be an index. Everything below it is read by digest,
-// through the cache.
+// imageSource reads images from OCI registries. The pin's digest is the top-level
+// manifest's, which may be an index. Everything below it is read by digest, through the
+// cache.
 type imageSource struct {
 	imageReader
 	mu       sync.Mutex

@@ -28,8 +28,8 @@ const (
 const maxSkippedTags = 20
 
 // pinRange pins the highest of a repository's tags that is a version in the range of a
-// reference and has what the reference asks for: a repository may have charts beside
-// images. The pin's source names the tag, and its digest is the tag's.
+// reference and has the kind that the reference asks for: a repository may have charts
+// and images. The pin's source names the tag, and its digest is the tag's.
 func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error) {
 	versions, err := s.versions(ctx, r)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// The table of kinds is that of package ref: every kind there is read here.
+// Package ref has the table of kinds: every kind there is read here.
 func TestEveryKindOfReferenceHasASource(t *testing.T) {
 	f := New(Options{CacheDir: t.TempDir()})
 	for _, kind := range ref.Kinds() {

@@ -172,8 +172,8 @@ func TestLayersApplyInOrder(t *testing.T) {
 	}
 }
 
-// bundleLabels are those of a bundle image whose directories are elsewhere than
-// where formats look.
+// bundleLabels are the labels of a bundle image whose directories differ from the
+// default ones.
 var bundleLabels = map[string]string{
 	"operators.operatorframework.io.bundle.manifests.v1": "bundle/manifests/",
 	"operators.operatorframework.io.bundle.metadata.v1":  "bundle/metadata/",
@@ -201,7 +201,7 @@ func TestABundleOnABaseIsReadAlone(t *testing.T) {
 	}
 }
 
-// What is read of a bundle is held to the same rules as ever.
+// The content read from a bundle must meet the same rules as ever.
 func TestABundleOnABaseIsPlainItself(t *testing.T) {
 	registry := sourcetest.TLS(t)
 	for want, layer := range map[string][]byte{

@@ -70,8 +70,8 @@ func checkDescriptor(d v1.Descriptor, most int64) error {
 	return nil
 }
 
-// forPlatform returns the index's manifest for a platform, else the only one for which
-// the index names no platform.
+// forPlatform returns the index's manifest for a platform, else the only one without a
+// platform.
 func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	want, err := v1.ParsePlatform(text)
 	if err != nil || want.OS == "" || want.Architecture == "" {
@@ -105,8 +105,7 @@ func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	return v1.Descriptor{}, fmt.Errorf("the index has no image for %s; it has %s", text, strings.Join(have[:min(len(have), 10)], ", "))
 }
 
-// isImageConfig reports whether the media type is that of a config that can have
-// labels.
+// isImageConfig reports whether the media type belongs to a config that can have labels.
 func isImageConfig(mediaType string) bool {
 	return mediaType == "application/vnd.oci.image.config.v1+json" ||
 		mediaType == "application/vnd.docker.container.image.v1+json"

@@ -15,8 +15,8 @@ import (
 )
 
 // Mirror is a rule that content of a registry, of repositories or of one repository may
-// be read from other places. Mirrors are asked in order, and by digest only: what a tag
-// means, its own registry decides. Pin and reference stay those of the source.
+// be read from other places. Mirrors are asked in order, and by digest only: a tag's own
+// registry decides its meaning. Pin and reference stay the source's.
 type Mirror struct {
 	// Source is HOST[:PORT], HOST[:PORT]/PATH, or *.DOMAIN.
 	Source string
@@ -134,8 +134,8 @@ type mirrorRule struct {
 	never  bool
 }
 
-// mirrorsOf returns the mirrors of a repository: those of the rules with the longest
-// source that matches it, of which there may be several.
+// mirrorsOf returns the mirrors of a repository: the mirrors of the rules with the
+// longest matching source; there may be several.
 func mirrorsOf(rules []Mirror, repo name.Repository) mirrorRule {
 	full := repo.RegistryStr() + "/" + repo.RepositoryStr()
 	var out mirrorRule

@@ -23,9 +23,9 @@ func PodImage(image string) (ref.Reference, error) {
 	return ref.Reference{Kind: ref.KindImage, Text: image, Image: parsed.Name()}, nil
 }
 
-// Platforms returns the platforms of a pinned image as OS/ARCH, sorted: those of its
-// index, else that of its config. No layer is read. It is empty for artifacts that have
-// no platform.
+// Platforms returns the platforms of a pinned image as OS/ARCH, sorted: from its index,
+// else from its config. No layer is read. It is empty for artifacts that have no
+// platform.
 func (f *Fetcher) Platforms(ctx context.Context, p Pin) ([]string, error) {
 	if p.Reference.Kind != ref.KindImage {
 		return nil, errors.New("only images have platforms")

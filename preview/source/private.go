@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// privateAddresses are the private addresses to which servers may lead, by redirect or
-// as their token server; port 0 means every port. Any other private address is refused,
-// because a server could make this machine request what only the machine can reach,
-// such as a cloud's metadata service. What the user names is allowed anyway, and host
-// names are not resolved here.
+// privateAddresses are the private addresses that servers may lead to, by redirect or as
+// their token server; port 0 means every port. Any other private address is refused,
+// because a server could make this machine request what only the machine can reach, such
+// as a cloud's metadata service. Addresses that the user names are allowed anyway, and
+// host names are not resolved here.
 type privateAddresses []netip.AddrPort
 
 // privateAddressError is the error for a server that leads into a private network.

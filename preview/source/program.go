@@ -14,13 +14,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// ProgramKind is the kind of the source by which a plan pins a program that fetched
-// content.
+// ProgramKind is the kind of the source that pins a program that fetched content.
 const ProgramKind = "source-program"
 
 // programSource reads what programs of the user's own fetch, and pins it to the hash of
 // the files. The program is pinned next to it, also where the files come from the cache:
-// what a plan has depends on both.
+// a plan depends on both.
 type programSource struct {
 	options Options
 	limits  filetree.Limits

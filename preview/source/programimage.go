@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// ProgramImage is a program for one platform, from which an image is made.
+// ProgramImage is a program for one platform, to make an image from.
 type ProgramImage struct {
 	Platform string   // OS/ARCH
 	Program  string   // path of the executable

@@ -76,8 +76,8 @@ func (c *registryClient) repository(ctx context.Context, repo name.Repository) (
 	return &http.Client{Transport: login}, nil
 }
 
-// registryKeys returns the credentials for registries: those given for the reference;
-// else those of pull secrets, then the user's own.
+// registryKeys returns the credentials for registries: credentials given for the
+// reference; else pull secrets, then the user's own.
 func registryKeys(ctx context.Context, o Options) (authn.Keychain, error) {
 	if o.Credentials.Given() {
 		return o.Credentials, nil
@@ -157,7 +157,7 @@ func isTokenRubbish(err error) bool {
 // ErrNotFound is wrapped by the errors of a registry about an image that it does not have.
 var ErrNotFound = errors.New("the registry does not have it")
 
-// notFoundError is an [ErrNotFound] in words of its own.
+// notFoundError is an [ErrNotFound] with its own text.
 type notFoundError struct{ text string }
 
 func (e *notFoundError) Error() string { return e.text }

@@ -23,8 +23,8 @@ func configFile(t *testing.T, host, login string) string {
 	return path
 }
 
-// Every kind of login against every fault a registry may have. What works
-// gives the same digest again from the cache.
+// Every kind of login against every fault a registry may have. A login that works gives
+// the same digest again from the cache.
 func TestRegistriesByLoginAndFault(t *testing.T) {
 	logins := []struct {
 		name  string

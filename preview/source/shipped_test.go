@@ -147,7 +147,7 @@ func TestWhatIsNoArchiveIsOneFile(t *testing.T) {
 	mustFail(t, err, "it is empty")
 }
 
-// What a header claims as mode does not make a file a directory.
+// The mode in a header does not make a file a directory.
 func TestTheTypeOfAMemberCountsNotItsMode(t *testing.T) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -44,8 +44,9 @@ const (
 	listTimeout = 5 * time.Second
 )
 
-// The artifact types of the manifests that cosign tags by the digest of an image (github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md), by suffix, and
-// the beginning of that of Sigstore bundles.
+// The artifact types of the manifests that cosign tags by the digest of an image
+// (github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md), by suffix, and the beginning of the
+// artifact type of Sigstore bundles.
 const (
 	cosignType = "application/vnd.dev.cosign.artifact.%s.v1+json"
 	bundleType = "application/vnd.dev.sigstore.bundle"
@@ -211,8 +212,8 @@ func (s imageReader) list(ctx context.Context, from referrerLister, digest strin
 }
 
 // nameTypes reads the manifests of referrers that are listed without their type, and sets
-// it and their annotations: one of them may be a signature. What has no manifest of a
-// known form is none, and stays as it is.
+// it and their annotations: one of them may be a signature. A referrer without a manifest
+// of a known form is none, and stays as it is.
 func (s imageReader) nameTypes(ctx context.Context, from blobReader, referrers []v1.Descriptor) error {
 	var unnamed []*v1.Descriptor
 	for i := range referrers {
@@ -241,7 +242,7 @@ func (s imageReader) nameTypes(ctx context.Context, from blobReader, referrers [
 	return group.Wait()
 }
 
-// isUnreadable reports whether an error is that of a manifest whose form or size is not
+// isUnreadable reports whether an error means a manifest with a form or size that is not
 // read, which a retry does not change.
 func isUnreadable(err error) bool {
 	_, odd := errors.AsType[*formError](err)
@@ -250,7 +251,7 @@ func isUnreadable(err error) bool {
 
 func (l *referrerListing) add(r preview.Referrer) {
 	l.Referrers = append(l.Referrers, r)
-	// What a bundle says to attest is its own word: each is read.
+	// The kind of attestation is a bundle's own claim: each is read.
 	if r.ArtifactType == fmt.Sprintf(cosignType, "sig") || strings.HasPrefix(r.ArtifactType, bundleType) {
 		l.Signatures = append(l.Signatures, r.Digest)
 	}

@@ -20,8 +20,7 @@ import (
 )
 
 // registryReferrers lists the referrers in one repository, or one of its mirrors.
-// Mirrors may answer for tags here: what makes a signature trusted is its key, not
-// where it is stored.
+// Mirrors may answer for tags here: a signature is trusted by its key, not by its place.
 type registryReferrers struct{ registryOrigin }
 
 // eachLister calls visit with the mirrors of an image's repository and then the
@@ -59,8 +58,7 @@ func (b registryReferrers) tagged(ctx context.Context, tag string) ([]byte, erro
 	return nil, explain(err, repo.RegistryStr())
 }
 
-// Caps on a list of referrers. What is beyond them is an error, never "no
-// signature".
+// Caps on a list of referrers. A longer list is an error, never "no signature".
 const (
 	maxReferrerPages = 50
 	referrerBytes    = 16 * bounded.MiB // all pages

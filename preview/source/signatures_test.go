@@ -104,7 +104,7 @@ func listReferrers(t *testing.T, registry sourcetest.Registry, digest string, ma
 }
 
 // A client maintains the list of such a registry. cosign 2.6 writes the type of the empty
-// config as that of the artifact.
+// config as the artifact type.
 func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
 	for name, listedAs := range map[string]string{
 		"listed by its type": sigstoreBundle, "by the type of its empty config": "application/vnd.oci.empty.v1+json", "without a type": "",
@@ -142,7 +142,7 @@ func TestSignaturesOfRegistriesWithoutTheReferrersAPI(t *testing.T) {
 	}
 }
 
-// What may be a signature is read, up to a bound.
+// Every possible signature is read, up to a bound.
 func TestManyReferrersWithoutATypeAreRefused(t *testing.T) {
 	registry := sourcetest.TLS(t, withoutReferrers)
 	digest := push(t, registry, "org/b:v1", bundleDir(), nil)
