@@ -41,7 +41,7 @@ func TestContentThatDependsOnTheClusterIsNotApprovedByItsContentDigest(t *testin
 		p.Packages[0].Parameters.ClusterReads = []preview.ClusterRead{{Kind: preview.ReadKubeVersion, Value: "v1.37.1"}}
 	})
 	err := install.Gate(plan, record.Approval{How: record.ApprovedByContent, Digest: plan.ContentDigest})
-	if install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "depends on what this cluster answers") {
+	if install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "read this cluster, so its content digest holds for this cluster only") {
 		t.Errorf("got %v", err)
 	}
 	if err := install.Gate(plan, record.Approval{How: record.ApprovedByDigest, Digest: plan.Digest}); err != nil {

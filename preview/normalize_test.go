@@ -188,7 +188,7 @@ func TestAPointerOfGitLFSIsNamedAsSuch(t *testing.T) {
 	if err != nil || len(docs) != 1 {
 		t.Fatalf("got %v, %v", docs, err)
 	}
-	if _, err := Flatten(docs[0]); err == nil || !strings.Contains(err.Error(), "pointer of Git LFS") {
+	if _, err := Flatten(docs[0]); err == nil || !strings.Contains(err.Error(), "Git LFS pointer") {
 		t.Errorf("got %v", err)
 	}
 }

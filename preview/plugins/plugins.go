@@ -67,7 +67,7 @@ type Artifact struct {
 	// Selector is about the labels os and arch; an empty one fits every platform.
 	Selector  ref.Selector
 	Reference ref.Reference
-	// Local says that Reference.Path is a path of this machine; only a look at it tells a
+	// Local says that Reference.Path is a path of this machine; only a look at it distinguishes a
 	// file from a directory.
 	Local bool
 	// SHA256 is sha256:HEX that the artifact must have; empty when the config

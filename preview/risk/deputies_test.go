@@ -139,7 +139,7 @@ func TestPermissionsOnForeignKinds(t *testing.T) {
 
 func TestDeputiesAreNamedInTheEvidence(t *testing.T) {
 	f := find(evaluate(t, Input{Plan: grantsPlan("argoproj.io|applications,appprojects|create")}), "rbac-installers-write")
-	if f == nil || !strings.Contains(f.Evidence, "applications.argoproj.io: Argo CD fetches manifests and applies them with its own rights") {
+	if f == nil || !strings.Contains(f.Evidence, "applications.argoproj.io: Argo CD fetches manifests and applies them with its own permissions") {
 		t.Errorf("%+v", f)
 	}
 }

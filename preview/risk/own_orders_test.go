@@ -38,7 +38,7 @@ func TestOrdersToTheControllerOfThePackage(t *testing.T) {
 		{"whole objects, and an operator that controls nodes", ownKind(objects) + strong + holding("app", "web", "", create),
 			"as a result, ServiceAccount app/web orders ServiceAccount app/op, which can control nodes, and acts on things.example.com by patch on things/status in example.com: the object holds whole objects, in spec.resources"},
 		{"rules of roles", ownKind(roles) + strong + holding("app", "web", "", "example.com|things|patch|one"), "the object holds rules of roles, in spec.access"},
-		{"a kind of the table", app(ownKind(size)+strong) + holding("app", "web", "", app(create)), "Argo CD fetches manifests and applies them with its own rights"},
+		{"a kind of the table", app(ownKind(size)+strong) + holding("app", "web", "", app(create)), "Argo CD fetches manifests and applies them with its own permissions"},
 		{"pod templates, run anywhere", ownKind(pods) + runs + holding("app", "web", "", create), "which runs pods in any namespace, as accounts of the control plane too"},
 		{"pod templates, run beside a strong account", ownKind(pods) + runs + holding("app", "web", "app", create) + holding("app", "keeper", "", "|nodes/proxy|create"), "which runs pods in namespace app, as ServiceAccount app/keeper too, which can control nodes"},
 		{"pod templates, where no strong account is", ownKind(pods) + strings.ReplaceAll(runs, "namespace: app", "namespace: op") + holding("app", "web", "app", create) + holding("other", "keeper", "", "|nodes/proxy|create"), ""},
