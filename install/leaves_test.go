@@ -377,8 +377,8 @@ func changeLeaf(v any, place []any) {
 	}
 }
 
-// cutTo returns a value with the one leaf at a place, and the scalars beside list items
-// that tell them apart.
+// cutTo returns a value with the one leaf at a place, and the scalars that tell list
+// items apart.
 func cutTo(v any, place []any) any {
 	if len(place) == 0 {
 		return v

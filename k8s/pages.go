@@ -16,9 +16,9 @@ const (
 	// firstPage is the number of objects on the first page, when the caller may stop.
 	firstPage = 50
 	// pageBytes is the size in bytes that the pages after the first are meant to have, and
-	// largestPage the most objects that they ask for. A list holds one page in memory
-	// besides its caller's data, and the number of pages is how often the distance to the
-	// API server counts.
+	// largestPage the most objects that they ask for. A list holds one page in memory and
+	// its caller's data, and the number of pages is how often the distance to the API server
+	// counts.
 	pageBytes   = 4 << 20
 	largestPage = 2000
 	// maxExpired is how often one list may go on with a newer state of the collection.

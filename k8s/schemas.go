@@ -84,8 +84,8 @@ func (s *Schemas) Check(body map[string]any) error {
 const maxMisfits = 50
 
 // allErrors returns all validation errors of an object, including first: the merge library
-// stops at the first undeclared field of a map, and walks maps in any order. What is wrong
-// is taken out of a copy, until the rest fits.
+// stops at the first undeclared field of a map, and walks maps in any order. The faults
+// are removed from a copy, until the rest fits.
 func allErrors(converter managedfields.TypeConverter, body map[string]any, first error) error {
 	var all, found typed.ValidationErrors
 	rest := preview.CloneBody(body)

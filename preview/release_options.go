@@ -90,9 +90,9 @@ func (o *ReleaseOptions) IsZero() bool {
 		!o.PinImages && o.Conflicts == "" && len(o.ConflictsOf) == 0 && len(o.CloudPolicies) == 0 && !o.Strict && !o.Unknown
 }
 
-// OptionsDigest returns the digest of what the next plan of a release takes from the record
-// of a revision: the options, and which package of which catalog it is; empty for nothing.
-// It includes the digest of the revision's plan, so that it differs from every other
+// OptionsDigest returns the digest of the data that a release's next plan takes from the
+// record of a revision: the options, the package and the catalog; empty for nothing. It
+// includes the digest of the revision's plan, so that it differs from every other
 // revision's.
 func OptionsDigest(release Release, revision int, plan string, options *ReleaseOptions, packages []Package) (string, error) {
 	of := struct {

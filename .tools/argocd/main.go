@@ -19,8 +19,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// request is what is to be synced: pairs of a target and its live object, either of which
-// may be missing.
+// request holds the pairs to sync: a target and its live object; either may be missing.
 type request struct {
 	Kubeconfig, Namespace                   string
 	Target, Live                            []map[string]any

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// wanted is the factor by which the first read of a catalog must be faster.
+// wanted is how many times faster the first read of a catalog must be.
 const wanted = 5
 
 // The real catalog of 332 packages, from its bytes to an index on disk and one

@@ -1,7 +1,7 @@
 // Command olm serves a file-based catalog as the pod of a CatalogSource does, for tests of
 // the real OLM on a control plane without a network of pods: it prints the address of a
-// SOCKS5 proxy (RFC 1928), for GRPC_PROXY of OLM's catalog operator, at which every address
-// is the catalog's gRPC API. The module builds OLM's own programs, too: see "make olm".
+// SOCKS5 proxy (RFC 1928), for GRPC_PROXY of OLM's catalog operator; every address there is
+// the catalog's gRPC API. The module builds OLM's own programs, too: see "make olm".
 package main
 
 import (

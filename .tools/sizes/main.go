@@ -147,7 +147,7 @@ func (g *graph) modules(w io.Writer) {
 }
 
 // direct prints, for each module that packages of our own import, the code that would go
-// without it: that of packages which nothing else leads to.
+// without it: packages that nothing else imports.
 func (g *graph) direct(w io.Writer) {
 	whole, users := g.reached(""), map[string][]string{}
 	for name := range whole {

@@ -20,7 +20,7 @@ func TestSymbolsBelongToPackages(t *testing.T) {
 	}
 }
 
-// What two modules lead to is brought along by neither alone.
+// A module that two others require counts for neither alone.
 func TestWhatAModuleAloneLeadsTo(t *testing.T) {
 	packages, err := decode(strings.NewReader(`
 		{"ImportPath": "main", "Imports": ["a", "b"], "Module": {"Path": "main", "Main": true}}

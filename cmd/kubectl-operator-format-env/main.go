@@ -1,6 +1,6 @@
-// Program kubectl-operator-format-env is an example of a format by a program:
-// it makes a ConfigMap of every file NAME.env, whose lines are KEY=VALUE. A
-// value given by --set KEY=VALUE replaces that of the files which have KEY.
+// Program kubectl-operator-format-env is an example of a format by a program: it makes a
+// ConfigMap of every file NAME.env, whose lines are KEY=VALUE. A value given by --set
+// KEY=VALUE replaces the value of KEY in files.
 //
 // It takes nothing but the standard library, on purpose: a format is a
 // ResourceList on standard input and one on standard output, in any language.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/shutdown"
 )
 
-// What the linker stamps.
+// Values that the linker sets.
 var (
 	version      = "v0.0.0-dev"
 	commit       = ""

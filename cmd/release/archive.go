@@ -81,7 +81,7 @@ func (r *release) writeArchive(b *build) error {
 	return os.WriteFile(filepath.Join(r.out, b.archive), data, 0o644)
 }
 
-// tarball returns a tar.gz of files, in which no user of this machine is named.
+// tarball returns a tar.gz of files that names no user of this machine.
 func tarball(members []member, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

@@ -1,7 +1,7 @@
 // Command release makes the files of a release from built programs: an archive for each
 // platform, packages of Linux distributions, a software bill of materials, checksums, and
 // the manifests of krew and Homebrew. The same programs and documents are the same files,
-// byte for byte: every time is that of the commit.
+// byte for byte: every time is the commit's.
 //
 //	release -version v1.2.3 -commit HEX -time UNIX -docs DIR -out DIR [-packager PROGRAM] OS/ARCH=PROGRAM...
 package main

@@ -17,7 +17,7 @@ var formula string
 // target is a build as the templates of manifests use it.
 type target struct{ OS, Arch, URL, Sum, Program, Completer string }
 
-// writeManifests writes the manifests by which krew and Homebrew install the release.
+// writeManifests writes the manifests for krew and Homebrew to install the release.
 func (r *release) writeManifests() error {
 	data := struct {
 		Version, Number, Home string

@@ -26,7 +26,7 @@ type module struct {
 // licence is one licence file of a module.
 type licence struct {
 	file string // its name in the module
-	id   string // of SPDX; empty for a notice, which has terms of no kind of its own
+	id   string // of SPDX; empty for a notice, which has no terms itself
 	text string
 }
 
@@ -144,8 +144,8 @@ func licencesOf(root string, packages []string) ([]licence, error) {
 	return out, nil
 }
 
-// marks are sentences by which licences are recognised, in the order that they are
-// tried. They are compared without regard for spaces.
+// marks are sentences that identify licences, in the order that they are tried. They are
+// compared without regard for spaces.
 var marks = []struct{ id, sentence string }{
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License, version 2.0"},

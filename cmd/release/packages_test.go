@@ -51,8 +51,8 @@ func installedFiles(t *testing.T, root string) map[string]string {
 	return out
 }
 
-// readAPK reads a package of Alpine: tar files in gzip, one behind the other, of which
-// .PKGINFO says what it is.
+// readAPK reads a package of Alpine: tar files in gzip, one behind the other; .PKGINFO
+// describes the package.
 func readAPK(path string) (packed, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -137,8 +137,9 @@ func (h rpmHeader) texts(tag uint32) []string {
 	return strings.SplitN(string(h.store[e[2]:]), "\x00", int(e[3])+1)[:e[3]]
 }
 
-// readRPM reads a package of RPM: a lead, the header of signatures, that of the package,
-// and its files as cpio in gzip. Each file is compared with its digest in the header.
+// readRPM reads a package of RPM: a lead, the header of signatures, the package's
+// header, and its files as cpio in gzip. Each file is compared with its digest in the
+// header.
 func readRPM(path string) (packed, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -136,7 +136,7 @@ func tarMembers(t *testing.T, archive []byte) []string {
 	}
 }
 
-// What krew, Homebrew, the bill of materials and the checksums say of an archive is true.
+// krew, Homebrew, the bill of materials and the checksums describe each archive correctly.
 func TestEveryManifestHasTheChecksumsOfTheArchives(t *testing.T) {
 	r, files := made(t, someModules)
 	var krew struct {
@@ -347,7 +347,7 @@ func execute(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// GoReleaser publishes what "make release" has made, and nothing of which a byte was changed since.
+// GoReleaser publishes what "make release" has made, and nothing that was changed since.
 func TestWhatIsPublishedIsWhatWasMade(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
 	if err != nil {

@@ -8,9 +8,9 @@
 //	kubectl-operator-sandbox serve --dir DIR [--port N] [--temporary]
 //	kubectl-operator-sandbox kube-apiserver --help
 //
-// kwok, which plays the kubelet, cannot be linked in (its version flag collides
-// with that of component-base); it is built beside this program as
-// kubectl-operator-sandbox-kwok, and "run-kwok" holds it.
+// kwok, which plays the kubelet, cannot be linked in (its version flag collides with
+// component-base's); it is built next to this program as kubectl-operator-sandbox-kwok,
+// and "run-kwok" holds it.
 package main
 
 import (

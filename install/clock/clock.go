@@ -21,12 +21,11 @@ func (System) Now() time.Time { return time.Now() }
 // After returns [time.After].
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// SinceBoot returns the time since boot, including time in which the machine was
-// suspended.
+// SinceBoot returns the time since boot, including time while the machine was suspended.
 func (System) SinceBoot() time.Duration { return sinceBoot() }
 
-// bootClock is a [Clock] that also counts time in which the machine is
-// suspended. The monotonic reading of [time.Now] stops then on most systems.
+// bootClock is a [Clock] that also counts time while the machine is suspended. The
+// monotonic reading of [time.Now] stops then on most systems.
 type bootClock interface{ SinceBoot() time.Duration }
 
 // Stamp is one moment, read on the wall clock and on the clock since boot.

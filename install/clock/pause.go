@@ -45,8 +45,8 @@ func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	}
 }
 
-// Pause waits after try n (from 0) of a write, which failed with err. After the
-// last try of [MaxAttempts] it returns at once. The error is that of ctx.
+// Pause waits after try n (from 0) of a write, which failed with err. After the last try
+// of [MaxAttempts] it returns at once. It returns the error of ctx.
 func Pause(ctx context.Context, clock Clock, err error, n int) error {
 	if n+1 >= MaxAttempts {
 		return nil

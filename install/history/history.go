@@ -1,6 +1,6 @@
-// Package history finds releases and reads their records: all releases of a
-// cluster, one by name, its revisions, and the content to which a rollback goes
-// back. It writes nothing; package install does.
+// Package history finds releases and reads their records: all releases of a cluster, one
+// by name, its revisions, and the content that a rollback restores. It writes nothing;
+// package install does.
 package history
 
 import (
@@ -42,7 +42,7 @@ func List(ctx context.Context, cluster Reader, namespace string) ([]record.Recor
 }
 
 // Unreadable returns the records that cannot be read from an error of [List]; ok is false
-// for an error of the list itself, after which nothing is known of any release.
+// for an error of the list itself: then nothing is known of any release.
 func Unreadable(err error) (out []*record.Unreadable, ok bool) {
 	if err == nil {
 		return nil, true
@@ -170,7 +170,7 @@ func adviseList(err error) error {
 }
 
 // tryEach reads the record of a release in one namespace after the other. Where none has
-// it, the error is that of the first.
+// it, it returns the first one's error.
 func tryEach(ctx context.Context, cluster Reader, name string, namespaces []string, wanted func(*record.Record) bool) (*record.Record, error) {
 	var first error
 	for _, namespace := range slices.Compact(slices.DeleteFunc(namespaces, func(n string) bool { return n == "" })) {

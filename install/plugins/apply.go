@@ -112,7 +112,7 @@ func (r *applier) apply(ctx context.Context) error {
 		return r.failed(err)
 	}
 	r.place = place
-	defer func() { _ = place.close() }() // directories: what is written is closed before
+	defer func() { _ = place.close() }() // directories: written files are closed before
 	release, err := place.acquireLock(r.o.Holder, r.o.Now())
 	if err != nil {
 		return r.failed(err)

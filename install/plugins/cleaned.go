@@ -91,7 +91,7 @@ func newCleanReceipt(plan *preview.Plan, approval record.Approval, tool string, 
 	}
 }
 
-// IsClean reports whether the receipt is that of a clean, and not of an installed
+// IsClean reports whether the receipt comes from clean, and not from an installed
 // generation.
 func (r *Receipt) IsClean() bool { return r.Kind == KindCleanReceipt }
 

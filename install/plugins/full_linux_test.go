@@ -125,8 +125,8 @@ func same(ctx context.Context, location string, files []plugins.File) error {
 }
 
 // A disk that fills up, one that no one may write to, and one that is mounted at the
-// location leave what was there whole and nothing half-written. The child has a view of
-// the disk of its own, as root of a namespace where it is no one's.
+// location leave what was there whole and nothing half-written. The child has its own
+// view of the disk, as root of a namespace where it is no one's.
 func TestTheOldGenerationStaysOn(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {

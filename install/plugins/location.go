@@ -37,7 +37,7 @@ func withLock(location string, o Options, do func(*locationRoot) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = p.close() }() // directories: what is written is closed before
+	defer func() { _ = p.close() }() // directories: written files are closed before
 	release, err := p.acquireLock(o.Holder, o.Now())
 	if err != nil {
 		return err

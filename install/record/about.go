@@ -22,8 +22,7 @@ func (r *Record) Items() []Item {
 	return items
 }
 
-// Bundle returns the name that the first package has in itself, such as that of
-// its CSV.
+// Bundle returns the name inside the first package, such as its CSV's.
 func (r *Record) Bundle() string {
 	if p := r.firstPackage(); p != nil {
 		return p.Bundle
@@ -138,8 +137,8 @@ func (r *Record) catalog() *preview.ResolutionStep {
 	return nil
 }
 
-// Approves returns the digest whose approval resumes an unfinished revision: that
-// of its plan or, for a rollback on failure, that of the failed plan.
+// Approves returns the digest whose approval resumes an unfinished revision: its plan's
+// or, for a rollback on failure, the failed plan's.
 func (r *Record) Approves() string {
 	if r.Undoes != nil {
 		return r.Undoes.Digest

@@ -256,9 +256,9 @@ func (r *Record) checkChain(ctx context.Context, cluster Reader) error {
 	return nil
 }
 
-// CheckChainSince checks the chain of a release that is read again and again: what was
-// found at its earlier reading, nil for none, holds until another revision is the newest,
-// and the records of older revisions are not read for it.
+// CheckChainSince checks the chain of a release that is read again and again: the result
+// of its earlier reading, nil for none, holds until another revision is the newest, and
+// the records of older revisions are not read for it.
 func (r *Record) CheckChainSince(ctx context.Context, cluster Reader, earlier *Record) error {
 	if earlier == nil || earlier.Revision != r.Revision {
 		return r.checkChain(ctx, cluster)

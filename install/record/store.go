@@ -404,10 +404,10 @@ func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object)
 	return nil
 }
 
-// header encodes and signs a record for its Secret; beside is the size in bytes of the
-// Secret's other data. A record that is too large is first written to further Secrets,
-// in the slot that the stored record does not use. So the old record stays complete
-// until the Secret with the index is written.
+// header encodes and signs a record for its Secret; the Secret has other data of beside
+// bytes. A record that is too large is first written to further Secrets, in the slot
+// that the stored record does not use. So the old record stays complete until the Secret
+// with the index is written.
 func (s *Store) header(ctx context.Context, record *Record, beside int, keys Keys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {

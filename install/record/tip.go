@@ -14,9 +14,9 @@ type Reader interface {
 	reads.KindReader
 }
 
-// LastWrite returns the latest time at which this program wrote to one of the objects as
-// part of a release: by the API server's clock, in RFC 3339, in whole seconds; empty for
-// never. What others write, and what a controller adds, does not move it.
+// LastWrite returns when this program last wrote to one of the objects as part of a
+// release: by the API server's clock, in RFC 3339, in whole seconds; empty for never.
+// What others write, and what a controller adds, does not move it.
 func LastWrite(release preview.Release, bodies []map[string]any) string {
 	last := ""
 	for _, body := range bodies {

@@ -305,7 +305,7 @@ type subject struct {
 	body map[string]any
 }
 
-// subjects returns at most n of the existing objects for which want is true.
+// subjects returns at most n existing objects that satisfy want.
 func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	t.mu.Lock()
 	defer t.mu.Unlock()

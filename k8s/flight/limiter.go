@@ -26,8 +26,8 @@ type Answer struct {
 }
 
 // Do waits for a place in the window and sends one request, whose answer send returns.
-// Requests of one kind take about as long as each other. The error is that of ctx, if it
-// ends before the request is sent.
+// Requests of one kind take about as long as each other. It returns the error of ctx if
+// ctx ends before the request is sent.
 func (l *Limiter) Do(ctx context.Context, kind string, send func() Answer) error {
 	round, others, err := l.enter(ctx)
 	if err != nil {

@@ -25,12 +25,12 @@ const (
 )
 
 // Rule decides how large the window is: how many requests are in flight at a time. The
-// zero Rule is one of a server of which nothing is known.
+// zero Rule is for an unknown server.
 //
 // As in TCP Vegas (Brakmo and Peterson, 1995), the least time that a request has taken is
-// taken for that of the way and the work, and what a request takes longer for waiting at
-// the server. The window of a server far away grows until enough of its requests wait
-// there; one nearby has them waiting from the beginning, and stays as it is.
+// taken for the network and the work, and the rest of a request's time for waiting at the
+// server. The window of a server far away grows until enough of its requests wait there;
+// one nearby has them waiting from the beginning, and stays as it is.
 type Rule struct {
 	window  int // 0 stands for Start
 	most    int // 0 stands for Most

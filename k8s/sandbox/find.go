@@ -17,8 +17,8 @@ const BinaryName = "kubectl-operator-sandbox"
 // ErrNotBuilt is the error for a program of the control plane that was not found.
 var ErrNotBuilt = errors.New(`the embedded control plane is not built; run "make sandbox" in a checkout of kubectl-operator, name a released one with "kubectl operator sandbox up --from IMAGE@sha256:HEX", or set ` + BinaryEnv + ` to the path of ` + BinaryName)
 
-// Find returns the path of the control plane's program: the one in [BinaryEnv], else
-// the file beside this executable. The error wraps [ErrNotBuilt] if there is none.
+// Find returns the path of the control plane's program: the one in [BinaryEnv], else the
+// file next to this executable. The error wraps [ErrNotBuilt] if there is none.
 func Find() (string, error) {
 	if path := os.Getenv(BinaryEnv); path != "" {
 		if err := regular(path); err != nil {

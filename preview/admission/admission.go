@@ -22,7 +22,7 @@ type Cluster interface {
 const maxNamed = 5
 
 // ComputeCustomResources sets the computed result of the custom resources whose CRD is in
-// the plan and of which there was no dry run. It takes nothing but the plan.
+// the plan and that had no dry run. It takes nothing but the plan.
 func ComputeCustomResources(p *preview.Plan, definitions *schema.Index) {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.LacksDryRun() {
@@ -118,9 +118,9 @@ func ofBinding(o *preview.Object) map[string]any {
 	return body
 }
 
-// SeesBoth returns the ids of the objects, of those whose copy was tried in another
-// namespace, for which each webhook and policy that may change the copy sees the object
-// too. known is false if the configuration of admission may not be read.
+// SeesBoth returns the ids of objects whose copy was tried in another namespace, if each
+// webhook and policy that may change the copy sees the object too. known is false if the
+// configuration of admission may not be read.
 func SeesBoth(ctx context.Context, p *preview.Plan, objects []*preview.Object, cluster Cluster) (sees map[string]bool, known bool, err error) {
 	configured, err := readConfiguration(ctx, cluster)
 	if err != nil || len(configured.unread) > 0 {

@@ -21,8 +21,8 @@ const (
 	validatingBinding  = "ValidatingAdmissionPolicyBinding"
 )
 
-// configuration is what the cluster has of admission: what may change an object, and
-// what may refuse it.
+// configuration is the admission of the cluster: the webhooks and policies that may
+// change or refuse an object.
 type configuration struct {
 	mutators   []*selector // mutating webhooks and policies
 	validators []*selector // validating webhooks
@@ -67,8 +67,8 @@ func readConfiguration(ctx context.Context, cluster Cluster) (*configuration, er
 	return c, nil
 }
 
-// decoded returns objects as their type. What does not fit is left out: the API server
-// has stored what it decodes itself.
+// decoded returns objects as their type. Objects that do not fit are left out: the API
+// server stores only objects that it can decode.
 func decoded[T any](bodies []map[string]any) []T {
 	var out []T
 	for _, body := range bodies {
@@ -126,7 +126,7 @@ func (c *configuration) addValidatingPolicies(policies []admissionv1.ValidatingA
 	}
 }
 
-// matchConditions returns the conditions under which a webhook or policy sees a request.
+// matchConditions returns the conditions for a webhook or policy to see a request.
 func matchConditions(all []admissionv1.MatchCondition, variables []admissionv1.Variable) conditions {
 	texts := make([]string, 0, len(all))
 	for _, c := range all {

@@ -2,8 +2,8 @@
 // CRD or role the plan itself creates, the fields that the API server will add, and what the
 // admission webhooks and policies of the cluster will do with them.
 //
-// What is computed is shown and is no Fact: it depends on what the person who plans may
-// read, no digest covers it, and apply sends the same bytes with and without it.
+// A computed result is shown and is no Fact: it depends on what the user may read, no
+// digest covers it, and apply sends the same bytes with and without it.
 //
 //   - Defaults of custom resources are those of the schema in the plan's CRD.
 //   - Those of role bindings are two API groups.
@@ -18,6 +18,6 @@
 //   - Webhooks cannot be called without a request, and a MutatingAdmissionPolicy may
 //     depend on others: those that select an object are named as open.
 //
-// The Pod Security level of a new namespace is judged by package risk, as that of any
-// other. Webhooks that the plan brings come last in an apply, after its custom resources.
+// The Pod Security level of a new namespace is judged by package risk, like any other.
+// Webhooks that the plan brings come last in an apply, after its custom resources.
 package admission

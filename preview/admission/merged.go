@@ -11,10 +11,10 @@ type Merger interface {
 	Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult
 }
 
-// ComputeMerged sets the computed result of objects that exist and of which the dry run
-// was refused or not sent: the live object with the fields that are sent. The planned
-// object has none of the API server's defaults, and next to the live one they would look
-// like fields that the plan removes. Where merging fails, nothing is computed.
+// ComputeMerged sets the computed result of existing objects whose dry run was refused
+// or not sent: the live object with the fields that are sent. The planned object has
+// none of the API server's defaults, and next to the live one they would look like
+// fields that the plan removes. Where merging fails, nothing is computed.
 func ComputeMerged(ctx context.Context, p *preview.Plan, cluster Merger) {
 	for i := range p.Objects {
 		o := &p.Objects[i]

@@ -25,8 +25,8 @@ func newPolicy(s selector, spec admissionv1.ValidatingAdmissionPolicySpec, given
 	return &policy{s, spec.ParamKind, given, newConditions(texts, spec.Variables), spec.Validations}
 }
 
-// evaluate returns the messages with which the policy refuses a request that it sees,
-// empty if it accepts it. known is false if an expression could not be evaluated here.
+// evaluate returns the policy's messages that refuse a request, empty if it accepts it.
+// known is false if an expression could not be evaluated here.
 func (p *policy) evaluate(ctx context.Context, to *target) (message string, known bool) {
 	if p.parameters != nil {
 		return "", false

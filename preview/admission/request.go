@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// request is the create of one object, and that of its copy in another namespace.
+// request is the create of one object, and of its copy in another namespace.
 type request struct {
 	object      *preview.Object
 	own, copied *target
@@ -29,8 +29,8 @@ type target struct {
 	admission.Attributes
 	object    *preview.Object
 	namespace *corev1.Namespace // nil for an object of the cluster
-	// parameters are those of the policy that judges the request; nil where they are not
-	// known, and of a nil body where the binding has none.
+	// parameters are the parameters of the policy that judges the request; nil where they
+	// are not known, and with a nil body where the binding has none.
 	parameters *parameters
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// vital is a request without which a cluster stops.
+// vital is a request that a cluster needs to keep running.
 type vital struct {
 	what      string // as a review names it
 	heartbeat bool   // it comes every few seconds, and a node or controller counts as gone without it
@@ -42,8 +42,8 @@ var vitalRequests = sync.OnceValue(func() []vital {
 	}
 })
 
-// idealPod is a pod to which no usual policy objects: restricted, pinned, with limits and
-// with the labels that policies ask for.
+// idealPod is a pod that usual policies accept: restricted, pinned, with limits and with
+// the labels that policies ask for.
 const idealPod = `{apiVersion: v1, kind: Pod, metadata: {name: coredns-1, generateName: coredns-, namespace: kube-system, labels: {k8s-app: kube-dns,
   app: coredns, team: platform, owner: platform, env: prod, environment: prod, tier: control-plane, cost-center: platform, pod-template-hash: abc,
   app.kubernetes.io/name: coredns, app.kubernetes.io/instance: coredns, app.kubernetes.io/version: '1', app.kubernetes.io/component: dns,
@@ -77,14 +77,14 @@ func vitalRequest(resource, subresource string, operation admission.Operation, n
 	return out
 }
 
-// Refusals are requests without which a cluster stops, and which a policy refuses.
+// Refusals are requests that a cluster needs to keep running and that a policy refuses.
 type Refusals struct {
 	Requests []string
 	// Lacking says that it refuses one of them because its parameters are not there.
 	Lacking bool
 }
 
-// RefusedByPolicy returns which requests, without which a cluster stops, a
+// RefusedByPolicy returns the vital requests of a cluster that a
 // ValidatingAdmissionPolicy refuses where one of the bindings has it deny. An expression
 // that errs refuses too, unless the failurePolicy is Ignore. Parameters are those among
 // objects.
@@ -113,8 +113,8 @@ func RefusedByPolicy(ctx context.Context, body map[string]any, bindings, objects
 	return out
 }
 
-// parametersFor returns the parameters among objects with which a policy judges a request,
-// each by itself; lacking says that it cannot judge it without, which is an error (CollectParams
+// parametersFor returns the objects that are a policy's parameters for a request, each by
+// itself; lacking says that there are none and it needs some, which is an error (CollectParams
 // of k8s.io/apiserver). A policy that has none judges once.
 func (p *policy) parametersFor(to *target, objects []map[string]any) (given []*parameters, lacking bool) {
 	switch {
@@ -159,8 +159,8 @@ func (p *policy) refuses(ctx context.Context, to *target, strict bool) bool {
 	return slices.Contains(answers, fails) || strict && slices.Contains(answers, unknown) && !p.checks.authorized
 }
 
-// StoppedByWebhook returns which requests, without which a node or controller counts as
-// gone, a webhook with failurePolicy Fail sees: while it does not answer, they are refused.
+// StoppedByWebhook returns the heartbeats of nodes and controllers that a webhook with
+// failurePolicy Fail sees: while it does not answer, they are refused.
 func StoppedByWebhook(ctx context.Context, body map[string]any) []string {
 	var out []string
 	for _, w := range decoded[admissionv1.ValidatingWebhook]([]map[string]any{body}) {

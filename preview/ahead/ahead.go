@@ -26,8 +26,8 @@ type Preparer interface {
 	PrepareMerge(ctx context.Context, apiVersions []string)
 }
 
-// Cluster gives each answer that was read ahead once. What is asked for again is read
-// again, as it may have changed.
+// Cluster gives each answer that was read ahead once. A second request is read again, as
+// the object may have changed.
 type Cluster struct {
 	reads.Cluster
 
@@ -118,7 +118,7 @@ func begin[T any](c *Cluster, f func() T) func() T {
 	}
 }
 
-// readKinds looks up the kinds of the plan, those of each API version with one request.
+// readKinds looks up the kinds of the plan, with one request for each API version.
 func (c *Cluster) readKinds(ctx context.Context, p *preview.Plan) {
 	byVersion := map[string][]typeKey{}
 	c.kinds = map[typeKey]func() map[typeKey]kindAnswer{}
@@ -145,7 +145,7 @@ func (c *Cluster) readKinds(ctx context.Context, p *preview.Plan) {
 }
 
 // readObjects reads the objects of the plan whose kinds are served, and begins to read the
-// schemas by which live ones will be merged.
+// schemas to merge live ones with.
 func (c *Cluster) readObjects(ctx context.Context, preparer Preparer, p *preview.Plan) {
 	refs := make([]preview.Ref, 0, len(p.Objects))
 	for i := range p.Objects {

@@ -21,8 +21,8 @@ type Applied struct {
 	Began                         time.Time
 }
 
-// keep adds to approvals that count the envelopes that they were read from, of which
-// files has the bytes, as long as they fit into a record.
+// keep adds to approvals that count their envelopes, from the bytes in files, as long as
+// they fit into a record.
 func keep(counted []Signature, files [][]byte) {
 	left := maxKept
 	for i := range counted {

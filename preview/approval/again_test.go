@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An approval on record is verified like a fresh one, against what was applied; what does
-// not hold is said.
+// An approval on record is verified like a fresh one, against the applied plan; the
+// result names an invalid one.
 func TestAnApprovalOnRecordIsVerifiedAgain(t *testing.T) {
 	key, public := pair(t, 0)
 	_, strange := pair(t, 1)

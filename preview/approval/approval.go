@@ -1,9 +1,9 @@
-// Package approval signs and judges approvals of plans: who, with which key,
-// approves which plan for which cluster, with which findings, until when.
+// Package approval signs and judges approvals of plans: the approver, the key, the plan,
+// the cluster, the findings, and the expiry.
 //
-// An approval is a DSSE envelope (github.com/secure-systems-lab/dsse, protocol
-// 1.0.2) with one signature over a [Statement]. It does no I/O and believes
-// nothing: what an envelope says counts only under a key that [Approvers] name.
+// An approval is a DSSE envelope (github.com/secure-systems-lab/dsse, protocol 1.0.2)
+// with one signature over a [Statement]. It does no I/O and believes nothing: an
+// envelope counts only under a key that [Approvers] name.
 package approval
 
 import (
@@ -30,7 +30,7 @@ const MaxBytes = 1 << 20
 // Kind is the kind of a [Statement]; its apiVersion is [preview.APIVersion].
 const Kind = "Approval"
 
-// What an approval is for.
+// The subject of an approval.
 const (
 	ScopePlan    = "plan"    // this plan file, on this cluster
 	ScopeContent = "content" // the content, wherever it goes

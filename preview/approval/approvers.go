@@ -43,8 +43,8 @@ type Approver struct {
 	keys map[string]crypto.PublicKey // by id
 }
 
-// SharedKeyError is the error for a key listed for two approvers, with which one
-// person could approve twice.
+// SharedKeyError is the error for a key listed for two approvers, because one person
+// could approve twice with it.
 type SharedKeyError struct{ First, Second, ID string }
 
 func (e *SharedKeyError) Error() string {

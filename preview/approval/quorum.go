@@ -22,8 +22,8 @@ type Quorum struct {
 	Found     []FoundApproval
 }
 
-// FoundApproval is an approval that was found beside a plan. Err is set if it
-// could not be read.
+// FoundApproval is an approval that was found next to a plan. Err is set if it could not
+// be read.
 type FoundApproval struct {
 	Name string // of the file, or the digest of the artifact
 	Data []byte
@@ -37,8 +37,8 @@ type Signature struct {
 	Scope    string `json:"scope"`
 	Signed   string `json:"signed"`
 	Expires  string `json:"expires,omitempty"`
-	// Envelope is the DSSE envelope as JSON, by which [Signature.Verify] verifies the
-	// approval again; empty where it did not fit into the record.
+	// Envelope is the DSSE envelope as JSON, for [Signature.Verify] to verify the approval
+	// again; empty where it did not fit into the record.
 	Envelope []byte `json:"envelope,omitempty"`
 }
 
@@ -51,10 +51,10 @@ type QuorumError struct {
 
 func (e *QuorumError) Error() string { return strings.Join(e.Reasons, "; ") }
 
-// Check counts the approvals of a plan before it is applied. users are the user names
-// of the person who applies it: that of the credentials, and an impersonated one. It
-// returns the approvals that count and the findings that every one of them accepts, or
-// a [QuorumError] if there are too few.
+// Check counts the approvals of a plan before it is applied. users are the user names of
+// the person who applies it: from the credentials, and an impersonated one. It returns
+// the approvals that count and the findings that every one of them accepts, or a
+// [QuorumError] if there are too few.
 func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []AcceptedFinding, error) {
 	var counted []Signature
 	var accepted [][]AcceptedFinding

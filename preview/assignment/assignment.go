@@ -1,6 +1,6 @@
 // Package assignment sets single values of a package as --set, --set-string, --set-json
-// and --set-file of Helm do, with Helm's own parser. What that parser would drop without
-// a word, or answer with a panic, is an error here.
+// and --set-file of Helm do, with Helm's own parser. Input that the parser would drop
+// silently, or panic on, is an error here.
 package assignment
 
 import (
@@ -21,8 +21,8 @@ const maxIndices = 1 << 20
 // errForm is returned for what is no assignment.
 var errForm = errors.New("want KEY=VALUE, KEY a dotted path")
 
-// Values are values to which assignments are made. Numbers are those of Helm: a whole
-// number of --set is an int64; see [preview.FileNumbers] for those of files.
+// Values are values that assignments change. Numbers are as in Helm: a whole number of
+// --set is an int64; see [preview.FileNumbers] for files.
 type Values struct {
 	Map     map[string]any
 	indices int
@@ -35,7 +35,7 @@ func (v *Values) Set(text string) error { return v.each(text, strvals.ParseInto)
 // SetString makes the assignments of KEY=TEXT,KEY=TEXT.
 func (v *Values) SetString(text string) error { return v.each(text, strvals.ParseIntoString) }
 
-// All makes assignments as [Values.Set] does, and then those of texts.
+// All makes assignments as [Values.Set] does, and then text assignments.
 func (v *Values) All(set, texts []string) error {
 	for _, text := range set {
 		if err := v.Set(text); err != nil {
@@ -122,7 +122,7 @@ func cutKey(text string) (key, rest string, ok bool) {
 }
 
 // valueLength returns the length of the value with which text begins: a list {a,b}, or
-// what is before a comma.
+// the text before a comma.
 func valueLength(text string) int {
 	end, closing := ",", 0
 	if strings.HasPrefix(text, "{") {
@@ -267,7 +267,7 @@ func pathOf(steps []step) string {
 }
 
 // Merge merges values into others: mappings are merged, and all other values of from
-// replace those of into.
+// replace values of into.
 func Merge(into, from map[string]any) {
 	for key, value := range from {
 		below, isMap := value.(map[string]any)

@@ -156,10 +156,10 @@ func related(a, b preview.CloudPermission) bool {
 		slices.ContainsFunc(b.Actions, func(action string) bool { return Covers(a, action) })
 }
 
-// Glob reports whether text matches a pattern in which "*" stands for any text and "?"
-// for one character. It takes time proportional to the product of the lengths.
-// Wildcards in text are plain characters, so that a pattern that matches another
-// pattern covers everything that one matches.
+// Glob reports whether text matches a pattern; "*" stands for any text and "?" for one
+// character. It takes time proportional to the product of the lengths. Wildcards in text
+// are plain characters, so that a pattern that matches another pattern covers everything
+// that one matches.
 func Glob(pattern, text string) bool {
 	p, t, star, mark := 0, 0, -1, 0
 	for t < len(text) {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Advised is an error whose text names commands. What makes it, such as the reading of a
-// record, does not know the command line; [Complete] adds the flags of that.
+// Advised is an error whose text names commands. Its maker, such as the reader of a
+// record, does not know the command line; [Complete] adds the flags.
 type Advised struct {
 	Err error
 	// Commands are in the text, as [Join] makes them.
 	Commands []string
-	// Scope is that of the flags which the commands repeat.
+	// Scope selects the flags that the commands repeat.
 	Scope Scope
 	// Without are the names of flags that they do not repeat even so.
 	Without []string
@@ -22,8 +22,8 @@ func (e *Advised) Error() string { return e.Err.Error() }
 // Unwrap returns the error without its commands.
 func (e *Advised) Unwrap() error { return e.Err }
 
-// Complete returns the text of an error, in which commands of [Advised] errors repeat
-// the given flags, each "--NAME" or "--NAME=VALUE", as far as the command has such a flag.
+// Complete returns the text of an error; commands of [Advised] errors in it repeat the
+// given flags, each "--NAME" or "--NAME=VALUE", as far as the command has such a flag.
 func Complete(err error, given []string, has func(command, flag string) bool) string {
 	text := err.Error()
 	for _, advised := range advisedIn(err) {

@@ -1,7 +1,7 @@
 // Package commandline makes the command lines of this program that are printed, to be
 // pasted into a POSIX shell: one form for text, pages, screens and errors. A command
-// repeats the flags with which its plan was made, because another cluster, registry,
-// policy or value would make another plan.
+// repeats the flags of its plan, because another cluster, registry, policy or value
+// would make another plan.
 package commandline
 
 import (
@@ -15,26 +15,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// Scope is the set of commands to which a flag is repeated. Each holds the ones before.
+// Scope is the set of commands that repeat a flag. Each holds the ones before.
 type Scope int
 
 // The scopes.
 const (
-	// None is that of flags that are not repeated: they say how a review is shown or
-	// saved or a plan is approved, or the plan says itself what they chose.
+	// None is for flags that no command repeats: they say how a review is shown or saved or
+	// a plan is approved, or the plan says itself what they chose.
 	None Scope = iota
-	// Connection is that of all commands: the flags choose the cluster and the user.
+	// Connection is for all commands: the flags choose the cluster and the user.
 	Connection
-	// Judging is that of commands that read a plan, from a file or made anew: the flags
-	// choose registries and the policy.
+	// Judging is for commands that read a plan, from a file or made anew: the flags choose
+	// registries and the policy.
 	Judging
-	// Planning is that of commands that make the plan again.
+	// Planning is for commands that make the plan again.
 	Planning
-	// Applying is that of commands that apply the plan: the flags choose how long they
-	// wait, and for what.
+	// Applying is for commands that apply the plan: the flags choose what they wait for, and
+	// how long.
 	Applying
-	// All is that of the same command line under another verb, which repeats all that it
-	// has a flag for but what may be secret.
+	// All is for the same command line with another verb: it repeats every flag that it has
+	// and that cannot be secret.
 	All
 )
 
@@ -55,8 +55,8 @@ func IsSecret(name string) bool {
 	return slices.Contains([]string{"token", "password", "username"}, name)
 }
 
-// Flags returns those of the given flags, each "--NAME" or "--NAME=VALUE", that commands
-// of a scope repeat.
+// Flags returns the given flags, each "--NAME" or "--NAME=VALUE", that commands of a
+// scope repeat.
 func Flags(given []string, scope Scope) []string {
 	var out []string
 	for _, flag := range given {
@@ -107,11 +107,11 @@ func Addressed(text string, flags []string) string {
 }
 
 // releaseCommand matches a command in a text of a rule whose RELEASE and NAMESPACE stand
-// for those of a plan.
+// for a plan's.
 var releaseCommand = lazyregexp.New(`\bkubectl (?:operator history |get secret kubectl-operator\.)RELEASE -n NAMESPACE`)
 
-// OfPlan returns a text of a rule, which knows no plan, in which commands are about the
-// release of a plan, and for its cluster.
+// OfPlan completes the commands in a rule's text with the release, namespace and cluster
+// of a plan.
 func OfPlan(p *preview.Plan, text string) string {
 	flags := Flags(p.Request.Flags, Connection)
 	text = releaseCommand.ReplaceAllStringFunc(text, func(found string) string {

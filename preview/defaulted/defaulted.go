@@ -12,7 +12,7 @@ import (
 // Unexplained returns the differences between an object as it is sent and as the API
 // server answers, without those that the API server makes in every cluster: its defaults,
 // the fields that it allocates, and other notations of the same value. sent may have
-// defaults already, such as those of a CRD's schema. Sensitive values are masked.
+// defaults already, such as a CRD schema's. Sensitive values are masked.
 func Unexplained(sent, result map[string]any) []preview.Change {
 	sent, result = completed(sent, result)
 	var out []preview.Change
@@ -24,7 +24,7 @@ func Unexplained(sent, result map[string]any) []preview.Change {
 	return out
 }
 
-// Added returns those of the differences by which a field was added.
+// Added returns the differences that add a field.
 func Added(changes []preview.Change) []preview.Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c preview.Change) bool { return c.Op != diff.OpAdd })
 }
@@ -70,8 +70,8 @@ func builtIn(ref preview.Ref) bool {
 	return false
 }
 
-// ofContainer returns the path of a field of an init container or of a probe as that of a
-// container's liveness probe, which has the same defaults.
+// ofContainer returns the path of a field of an init container or of a probe as a path of
+// a container's liveness probe, which has the same defaults.
 func ofContainer(field string) string {
 	for _, list := range []string{".initContainers[]", ".ephemeralContainers[]"} {
 		if rest, ok := strings.CutPrefix(field, list); ok {

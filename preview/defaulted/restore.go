@@ -38,9 +38,9 @@ func Completed(live, merged map[string]any) map[string]any {
 	return out
 }
 
-// ofUnsetType reports whether a default belongs to the update strategy of a StatefulSet of
-// which merged has the type: the API server sets it with the type alone
-// (k8s.io/kubernetes v1.36, pkg/apis/apps/v1/defaults.go).
+// ofUnsetType reports whether a default belongs to the update strategy of a StatefulSet
+// whose type merged has: the API server sets it with the type alone (k8s.io/kubernetes
+// v1.36, pkg/apis/apps/v1/defaults.go).
 func ofUnsetType(ref preview.Ref, merged map[string]any, pattern string) bool {
 	return ref.GroupKind() == "apps/StatefulSet" && strings.HasPrefix(pattern, ".spec.updateStrategy.rollingUpdate.") &&
 		preview.String(merged, "spec", "updateStrategy", "type") != ""
@@ -232,7 +232,7 @@ func completeServedPod(pod map[string]any, kind string) {
 	}
 }
 
-// pullPolicy returns the default of an image: what may change is pulled always.
+// pullPolicy returns the default of an image: one that may change is pulled always.
 func pullPolicy(image string) string {
 	name := image[strings.LastIndex(image, "/")+1:]
 	if _, tag, tagged := strings.Cut(name, ":"); strings.Contains(name, "@") || tagged && tag != "latest" {

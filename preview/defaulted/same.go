@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Covers reports whether have contains every value of want. Quantities and
-// base64 texts match in any notation; path is that of both values.
+// Covers reports whether have contains every value of want. Quantities and base64 texts
+// match in any notation; path is the path of both values.
 func Covers(want, have any, path string) bool {
 	switch w := want.(type) {
 	case map[string]any:
@@ -60,8 +60,8 @@ func sameQuantity(want, have any, path string) bool {
 	return errA == nil && errB == nil && a.Cmp(b) == 0
 }
 
-// sameBytes reports whether two base64 texts, one of which may have line
-// breaks, decode to the same bytes. It is false for fields that hold no base64.
+// sameBytes reports whether two base64 texts decode to the same bytes. It is false for
+// fields that hold no base64.
 func sameBytes(want, have any, path string) bool {
 	a, okA := want.(string)
 	b, okB := have.(string)

@@ -2,8 +2,8 @@ package defaulted
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// anyValue is that of a field which the cluster itself decides, such as its default class
-// of storage or the families of its addresses.
+// anyValue is for a field that the cluster itself decides, such as its default class of
+// storage or the families of its addresses.
 var anyValue = values{anything}
 
 const anything = "any value"
@@ -74,8 +74,7 @@ var podDefaults = map[string]values{
 	".volumes[].projected.sources[].downwardAPI.items[].resourceFieldRef.divisor": {"0"},
 }
 
-// kindDefaults are the defaults of the built-in kinds in namespaces in addition to those
-// of their pods.
+// kindDefaults are the defaults of the namespaced built-in kinds, without their pods'.
 var kindDefaults = map[preview.GroupKind]map[string]values{
 	"apps/Deployment": {
 		".spec.replicas": {"1"}, ".spec.revisionHistoryLimit": {"10"}, ".spec.progressDeadlineSeconds": {"600"},

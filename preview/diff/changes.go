@@ -18,14 +18,13 @@ const (
 // MaskedChanged is displayed as the new value of a sensitive field that changes.
 const MaskedChanged = "(secret, changed)"
 
-// Changes returns the fields at which result differs from live, sorted by path. If live
-// is nil every field is added, if result is nil every field is removed.
+// Changes returns the fields that differ between result and live, sorted by path. If
+// live is nil every field is added, if result is nil every field is removed.
 //
-// Items of a list are matched by the key by which the API merges them, or by name, if
-// every item has one and no two have the same. Otherwise equal items are matched first
-// and the others in order, and paths have the index. In lists of scalars, the change of
-// an item has the path PATH[]; if only the order changes, From and To have all items or
-// their keys.
+// Items of a list are matched by the API's merge key, or by name, if every item has one
+// and no two have the same. Otherwise equal items are matched first and the others in
+// order, and paths have the index. In lists of scalars, the change of an item has the
+// path PATH[]; if only the order changes, From and To have all items or their keys.
 func Changes(live, result map[string]any) []preview.Change {
 	return sorted(differences(live, result))
 }
@@ -50,10 +49,9 @@ func Values(before, after map[string]any) []preview.Change {
 	return sorted(w.found)
 }
 
-// ResultHash returns a hash of the paths and values at which result differs from live,
-// or of all if live is nil. Fields of live that the result does not change have no
-// effect on it. Sensitive values are hashed with scrypt. It reports too whether any field
-// differs.
+// ResultHash returns a hash of the paths and values in result that differ from live, or
+// of all if live is nil. Fields of live that the result does not change have no effect on
+// it. Sensitive values are hashed with scrypt. It reports too whether any field differs.
 func ResultHash(live, result map[string]any) (hash string, differs bool, err error) {
 	var pairs []any
 	secrets := map[string]any{}

@@ -29,8 +29,9 @@ func ShortOrNone(s string) string {
 	return preview.Shorten(s, 120)
 }
 
-// FactChanges returns the fields at which two values of this program's types differ in
-// JSON, sorted by path. List items with the field id or object are matched by that.
+// FactChanges returns the fields that differ in JSON between two values of this
+// program's types, sorted by path. List items with the field id or object are matched by
+// that.
 func FactChanges(a, b any) []FactChange {
 	x, errX := generic(a)
 	y, errY := generic(b)
@@ -92,8 +93,8 @@ func compareItems(path string, a, b map[string]any, out *[]FactChange) {
 	}
 }
 
-// indexItems returns list items by the field id or object, grants by what they permit to
-// whom, and others by index.
+// indexItems returns list items by the field id or object, grants by subject and
+// permission, and others by index.
 func indexItems(items []any) map[string]any {
 	out := make(map[string]any, len(items))
 	for i, item := range items {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Field is the position of a value in a manifest: the line on which it begins, counted
-// from 1, and its path as in [preview.Change].
+// Field is the position of a value in a manifest: its first line, counted from 1, and
+// its path as in [preview.Change].
 type Field struct {
 	Line int
 	Path string

@@ -22,7 +22,7 @@ type LineDiffs struct{ left int }
 // NewLineDiffs returns a LineDiffs that has used none of its lines.
 func NewLineDiffs() LineDiffs { return LineDiffs{left: maxAllLines} }
 
-// Diff returns the hunks at which two texts differ, as changes with unchanged lines
+// Diff returns the hunks that differ between two texts, as changes with unchanged lines
 // around them. If the old text is empty, the new text is one hunk.
 func (p *LineDiffs) Diff(was, is string) []preview.Change {
 	var out []preview.Change

@@ -108,8 +108,8 @@ func commonOnce(a, b []int32) []anchor {
 	return longestIncreasing(candidates)
 }
 
-// longestIncreasing returns the longest subsequence of candidates, sorted by a, in
-// which b increases (patience sorting).
+// longestIncreasing returns the longest subsequence of candidates, sorted by a, with
+// increasing b (patience sorting).
 func longestIncreasing(candidates []anchor) []anchor {
 	var tails []int // index into candidates of the smallest end of each length
 	previous := make([]int, len(candidates))

@@ -27,7 +27,7 @@ type SetField struct {
 // left out.
 func SetFields(o *preview.Object) []SetField {
 	live := o.LiveBody
-	// Masked before it is cut: what is cut off does not say what kind it is of.
+	// Masked before it is cut: a cut text does not show its kind.
 	steady := preview.MaskObject(preview.WithoutVolatile(live, o.Planned))
 	last := map[string]SetField{}
 	for _, owner := range preview.FieldOwners(live) {

@@ -37,8 +37,8 @@ func (n node) keys() []string {
 	return keys
 }
 
-// at returns the node under a key. If shown is the mask of the whole map, it is that of
-// the value too.
+// at returns the node under a key. If shown is the mask of the whole map, it is the mask
+// of the value too.
 func (n node) at(key string) node {
 	raw, _ := n.raw.(map[string]any)
 	if shown, ok := n.shown.(map[string]any); ok {
@@ -68,7 +68,7 @@ func (w *walker) add(path, op string, from, to node) {
 	w.found = append(w.found, difference{path: path, op: op, from: from, to: to})
 }
 
-// values compares two values, one of which may be missing, and adds their differences.
+// values compares two values, of which one may be missing, and adds their differences.
 func (w *walker) values(path, field string, from, to node) {
 	switch to.raw.(type) {
 	case map[string]any:
@@ -110,7 +110,7 @@ func (w *walker) maps(path string, from, to node) {
 	}
 }
 
-// key compares the values under a key. Most are equal scalars, for which no path is made.
+// key compares the values under a key. Most are equal scalars, and need no path.
 func (w *walker) key(path, key string, from, to node) {
 	f, t := from.at(key), to.at(key)
 	if f.raw == nil && t.raw == nil || f.isScalar() && t.isScalar() && scalarEqual(f.raw, t.raw) {

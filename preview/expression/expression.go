@@ -2,7 +2,7 @@
 // variable, with what expressions of the API server's admission policies have:
 // strings, sets, regular expressions, lists, URLs, quantities and versions.
 //
-// What an expression may cost is bounded, and so is the time it takes.
+// The cost and the time of an expression are bounded.
 package expression
 
 import (
@@ -18,8 +18,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Limits on one evaluation: three times that of the API server for one expression,
-// and a wall clock for machines on which that takes too long.
+// Limits on one evaluation: three times the API server's for one expression, and a wall
+// clock for machines where that takes too long.
 const (
 	costLimit   = 3_000_000
 	interrupted = 1000 // iterations between looks at the clock
@@ -66,7 +66,7 @@ func (e *Environment) Bool(text string) (Bool, error) {
 	return Bool{p}, err
 }
 
-// String compiles an expression with a text result. The error is as that of Bool.
+// String compiles an expression with a text result. It returns errors like Bool.
 func (e *Environment) String(text string) (String, error) {
 	p, err := e.compile(text, cel.StringType)
 	return String{p}, err

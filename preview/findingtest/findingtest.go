@@ -8,7 +8,7 @@ import (
 )
 
 // Worded returns a finding that a test wrote as title and evidence with the fields that
-// those are made of: "KIND NAME: what in every namespace", and pieces of words alone.
+// make them: "KIND NAME: what in every namespace", and pieces of words alone.
 func Worded(f preview.Finding) preview.Finding {
 	f.Claim = preview.Claim{Predicate: f.Title}
 	if subject, what, ok := strings.Cut(f.Title, ": "); ok {

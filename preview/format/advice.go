@@ -20,9 +20,9 @@ type Advice struct {
 	made bool
 }
 
-// Advise returns the advice about the content of an input. Where that is no directory
-// of the user's, commands are about a copy of it at the path copied, of which the
-// directory below is previewed, all of it where that is empty.
+// Advise returns the advice about the content of an input. Where that is no directory of
+// the user's, commands are about a copy of it at the path copied; they preview its
+// directory below, or all of it if below is empty.
 func (in Input) Advise(copied, below string) *Advice {
 	return &Advice{in: in, copied: copied, below: below}
 }

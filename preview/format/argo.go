@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// The annotations of Argo CD ("Sync Phases and Waves"), and those of Helm that
-// it takes in their place ("Helm Hooks").
+// The annotations of Argo CD ("Sync Phases and Waves"), and Helm's, which it takes in
+// their place ("Helm Hooks").
 const (
 	annotationArgoHook   = "argocd.argoproj.io/hook"
 	annotationArgoWave   = "argocd.argoproj.io/sync-wave"
@@ -23,8 +23,8 @@ const (
 )
 
 // ArgoHooks sets the hook phase of the objects that Argo CD runs as hooks, and moves
-// those that it would not run in an install or upgrade to out.Hooks. namespace is that
-// of objects without one.
+// those that it would not run in an install or upgrade to out.Hooks. namespace is for
+// objects without one.
 func ArgoHooks(out *Output, pkg, namespace string) error {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	var kept []RenderedObject
@@ -142,7 +142,7 @@ func (a *argo) hook(r *RenderedObject) (runs bool, err error) {
 	return true, nil
 }
 
-// moments returns the phases of an Argo CD sync in which an object is a hook, such as
+// moments returns the phases of an Argo CD sync that run an object as a hook, such as
 // PreSync. Argo CD reads Helm's annotation if its own is missing.
 func (a *argo) moments(r *RenderedObject) (moments []string, isHook bool) {
 	annotations := annotationsOf(r.Body)

@@ -14,9 +14,9 @@ const (
 	maxDocumentBytes = 1 << 20 // of one
 )
 
-// CloudDocuments returns what the publisher of a package writes about access to clouds in
-// files beside its objects. skip names the directories, of the content, that hold none.
-// What cannot be read is left out, since nothing is made of it.
+// CloudDocuments returns the publisher's text about access to clouds in files next to a
+// package's objects. skip names the directories, of the content, that hold none.
+// Unreadable files are left out, since nothing is made of them.
 func CloudDocuments(pkg string, content fs.FS, skip func(dir string) bool) []preview.CloudDocument {
 	var out []preview.CloudDocument
 	read := 0

@@ -25,8 +25,7 @@ type Format interface {
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
-// Chooser is a format that knows other settings with which content may need fewer
-// rights.
+// Chooser is a format that knows other settings that may let content need fewer rights.
 type Chooser interface {
 	// Choices returns such settings in place of those of an input, the one that
 	// needs least first. Whether they do is for the caller to compare.
@@ -90,7 +89,7 @@ type Certifier interface {
 // Peers opens content that other content refers to, such as the dependencies of a chart.
 type Peers interface {
 	// Open returns the verified content of a reference, as package ref reads it, and its pin.
-	// What does not exist is an [ErrNoPeer].
+	// A missing one is an [ErrNoPeer].
 	Open(ctx context.Context, reference string) (fs.FS, preview.Source, error)
 }
 
@@ -153,7 +152,7 @@ type Params struct {
 // UnclearModeError is that content can be rendered in several install modes, and that
 // none was chosen.
 type UnclearModeError struct {
-	Name      string   // of the content, such as that of a CSV
+	Name      string   // of the content, such as a CSV's
 	Supported []string // the modes
 }
 
@@ -202,8 +201,8 @@ func (o *Output) Bodies() []map[string]any {
 type Text struct {
 	File string `json:"file"`
 	Text string `json:"text"`
-	// Template is what the text was rendered from. What stands in both holds no value
-	// that may be secret, and is the same in each rendering.
+	// Template is the source of the rendered text. Text in both holds no value that may be
+	// secret, and is the same in each rendering.
 	Template string `json:"template"`
 }
 

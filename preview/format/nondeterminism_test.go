@@ -43,8 +43,8 @@ func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
 	}
 }
 
-// What a second rendering adds is not in the review: it is said of each such object,
-// however many fields differ besides, and not of one that only has another name.
+// Additions of a second rendering are not in the review: a note names each such object,
+// even with many other differences, but not one that only has another name.
 func TestWhatASecondRenderingAddsIsNotKnown(t *testing.T) {
 	object := func(kind, name string, data any) RenderedObject {
 		return RenderedObject{Body: map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name}, "data": data}}

@@ -22,10 +22,10 @@ type Plural func(apiVersion, kind string) string
 // rights (4).
 const planParts = 4
 
-// Needed returns the permissions for reading, dry-running and writing the plan's
-// objects and the record of its release. Left out are the reads besides, which [Reads]
-// returns, and what RBAC's escalation check requires of a writer of roles, as [Held]
-// returns it.
+// Needed returns the permissions for reading, dry-running and writing the plan's objects
+// and the record of its release. It leaves out the other reads, which [Reads] returns,
+// and the permissions that RBAC's escalation check requires of a writer of roles, which
+// [Held] returns.
 func Needed(p *preview.Plan, plural Plural) []preview.Right {
 	n := &rightSet{plural: fallbackPlural(p, plural)}
 	record, planned := preview.RecordName(p.Release.Name), p.ObjectsByID()
@@ -129,8 +129,8 @@ func witnessVerbs(p *preview.Plan) []string {
 	return []string{"get", "create", "patch"}
 }
 
-// addGone adds the permissions to see that objects are gone: also the CRDs, for those on
-// record of whose kind no version is served.
+// addGone adds the permissions to see that objects are gone: also the CRDs, for recorded
+// objects whose kind has no served version.
 func (n *rightSet) addGone(p *preview.Plan) {
 	for _, ref := range p.Gone {
 		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")

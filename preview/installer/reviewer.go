@@ -10,10 +10,9 @@ import (
 // Reviewer is the placeholder in the bindings that [ReviewManifests] writes.
 const Reviewer = "REVIEWER"
 
-// ReviewManifests returns the roles and bindings with which a user who may only read,
-// and send no dry run, gets the review of a plan. A Role cannot be in a namespace that
-// the plan creates, so rights there become rights to objects of these names in all
-// namespaces.
+// ReviewManifests returns the roles and bindings that let a user who may only read, and
+// send no dry run, review a plan. A Role cannot be in a namespace that the plan creates,
+// so rights there become rights to objects of these names in all namespaces.
 func ReviewManifests(p *preview.Plan, plural Plural) []map[string]any {
 	absent := map[string]bool{}
 	for i := range p.Objects {
@@ -73,8 +72,8 @@ func looks(p *preview.Plan, plural Plural) []preview.Right {
 	return n.rights
 }
 
-// sharesDefinitions reports whether the plan updates or deletes a CRD of the release,
-// on which other releases may rely. Any CRD counts in a plan without packages.
+// sharesDefinitions reports whether the plan updates or deletes a CRD of the release
+// that other releases may rely on. Any CRD counts in a plan without packages.
 func sharesDefinitions(p *preview.Plan) bool {
 	for i := range p.Objects {
 		o := &p.Objects[i]

@@ -13,11 +13,10 @@ import (
 // Subject is the placeholder in the bindings that [Manifests] writes.
 const Subject = "INSTALLER"
 
-// Manifests returns the roles and bindings with which a user can apply a plan, in
-// the order to apply them. They include the permissions in the plan's own roles,
-// because the API server lets no subject grant more than it has. Namespaces that
-// the plan creates come first, because Roles need them; permission to create
-// namespaces is not included.
+// Manifests returns the roles and bindings that let a user apply a plan, in the order to
+// apply them. They include the permissions in the plan's own roles, because the API
+// server lets no subject grant more than it has. Namespaces that the plan creates come
+// first, because Roles need them; permission to create namespaces is not included.
 func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	rights := Needed(p, plural)
 	var out []map[string]any

@@ -2,7 +2,7 @@ package lazyregexp
 
 import "testing"
 
-// TestNewCompilesNothing shows that only use compiles: what is no expression panics there.
+// TestNewCompilesNothing shows that only use compiles: an invalid expression panics there.
 func TestNewCompilesNothing(t *testing.T) {
 	wrong := New("(")
 	defer func() {

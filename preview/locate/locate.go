@@ -1,8 +1,8 @@
-// Package locate says on which line of a package's file a finding's evidence stands: the
-// rule of a role, the container of a pod, the webhook of a configuration. An object
-// alone has the line on which it begins, which for a role of 200 rules, or for what was
-// generated from one entry of a ClusterServiceVersion, is far from what a reader is to
-// look at. The lines are displayed and no facts: no digest has them.
+// Package locate finds the line of a finding's evidence in a package's file: the rule of
+// a role, the container of a pod, the webhook of a configuration. An object alone has
+// its first line, which for a role of 200 rules, or for an object generated from one
+// entry of a ClusterServiceVersion, is far from the lines to read. The lines are
+// displayed and no facts: no digest has them.
 package locate
 
 import (
@@ -15,7 +15,7 @@ import (
 var podLists = []string{"containers", "initContainers", "ephemeralContainers"}
 
 // Items returns the lines of those list items of an object that evidence can name; lines
-// are those of what the object was made from, whose fields have the same paths.
+// are the lines of the object's source, whose fields have the same paths.
 func Items(body map[string]any, lines preview.LineIndex) []preview.ItemLine {
 	var out []preview.ItemLine
 	for _, list := range lists(body) {
@@ -83,7 +83,7 @@ func lineOf(o *preview.Object, piece preview.Piece) int {
 }
 
 // ruleAbout returns the number of the rule that grants most of the verbs and resources of
-// a matched right; of equal ones the one that grants least besides. It is -1 for none.
+// a matched right; of equal ones the one that grants least else. It is -1 for none.
 func ruleAbout(rules []any, right *preview.MatchedRight) int {
 	if right == nil {
 		return -1

@@ -12,8 +12,8 @@ func (c Controllers) OnlyCSV() bool {
 // IsCSV reports whether a reference is to a ClusterServiceVersion.
 func IsCSV(ref preview.Ref) bool { return ref.APIVersion == OLMAPI && ref.Kind == CSVKind }
 
-// IsOLM reports whether a reference is to a ClusterServiceVersion or Subscription, by
-// which OLM v0 owns objects.
+// IsOLM reports whether a reference is to a ClusterServiceVersion or Subscription, OLM
+// v0's owners of objects.
 func IsOLM(ref preview.Ref) bool {
 	return ref.APIVersion == OLMAPI && (ref.Kind == CSVKind || ref.Kind == SubscriptionKind)
 }

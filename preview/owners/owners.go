@@ -35,8 +35,8 @@ type Cluster interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
 
-// Finder finds the controllers that act on objects, other than the release. What it read
-// for one object it knows for the others: those of an application have the same owner.
+// Finder finds the controllers that act on objects, other than the release. It remembers
+// its reads for other objects: objects of an application have the same owner.
 type Finder struct {
 	cluster Cluster
 	release preview.Release
@@ -133,7 +133,7 @@ func markOf(owner preview.Owner, live map[string]any) mark {
 	case preview.ToolHelmRelease:
 		m.namespace = in("helm.toolkit.fluxcd.io/namespace")
 	case preview.ToolArgo:
-		m.name, _, _ = strings.Cut(owner.Name, ":") // a tracking id is that of one object
+		m.name, _, _ = strings.Cut(owner.Name, ":") // a tracking id belongs to one object
 	}
 	return m
 }
@@ -172,7 +172,7 @@ func (f *Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...strin
 	return []preview.ReadResult{r}
 }
 
-// all returns the objects of a kind in all namespaces for which wanted returns true.
+// all returns the objects of a kind in all namespaces that satisfy wanted.
 func (f *Finder) all(ctx context.Context, ref preview.Ref, selector string, wanted func(body map[string]any) bool) []preview.ReadResult {
 	bodies, err := f.cluster.List(ctx, ref.APIVersion, ref.Kind, "", selector)
 	if err != nil {
@@ -224,8 +224,8 @@ func (f *Finder) carvelApps(ctx context.Context, label string) []preview.ReadRes
 	return records
 }
 
-// controlledApp returns the name of the App to which kapp's ConfigMap record belongs;
-// ok is false if kapp-controller did not create it.
+// controlledApp returns the name of the App that owns kapp's ConfigMap record; ok is
+// false if kapp-controller did not create it.
 func controlledApp(record string) (name string, ok bool) {
 	for _, suffix := range []string{".app", "-ctrl"} {
 		if name, ok = strings.CutSuffix(record, suffix); ok {

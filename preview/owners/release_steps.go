@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/commandline"
 )
 
-// ReleaseSteps returns the commands after which the owner of an object no longer acts
-// on it and the object still exists. They have the flags, which choose the cluster.
+// ReleaseSteps returns the commands that make the owner of an object no longer act on
+// it, and keep the object. They have the flags, which choose the cluster.
 func ReleaseSteps(o *preview.Object, owner preview.Ref, flags ...string) string {
 	patch := func(merge string) string {
 		return commandline.Add("kubectl patch "+commandline.KubectlArgument(owner)+" --type=merge -p '"+merge+"'", flags...)

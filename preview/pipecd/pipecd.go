@@ -1,8 +1,8 @@
-// Package pipecd knows the configuration of a PipeCD application (app.pipecd.yaml): what
-// it names as content, which of its stages change what is applied in the end, and which
-// files of its directory are manifests. It reads the fields of kind KubernetesApp and of
-// the plugin kubernetes in kind Application, as PipeCD's own plugin does
-// (pkg/app/pipedv1/plugin/kubernetes), and those of this program's plugin.
+// Package pipecd knows the configuration of a PipeCD application (app.pipecd.yaml): its
+// content, the stages that change the applied objects, and the files of its directory
+// that are manifests. It reads the fields of kind KubernetesApp and of the plugin
+// kubernetes in kind Application, as PipeCD's own plugin does
+// (pkg/app/pipedv1/plugin/kubernetes), and the fields of this program's plugin.
 package pipecd
 
 import (
@@ -12,14 +12,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// Group and Version are those of PipeCD's configuration files.
+// Group and Version identify PipeCD's configuration files.
 const (
 	Group   = "pipecd.dev"
 	Version = "v1beta1"
 )
 
-// Plugin is the name by which the configuration of an application has the section of
-// this program's own plugin.
+// Plugin is the name of this program's plugin in the configuration of an application.
 const Plugin = "operator"
 
 // kubernetesPlugin is the name of PipeCD's plugin for Kubernetes.
@@ -48,8 +47,8 @@ type Application struct {
 // manifests.
 type Input struct {
 	Chart *Chart // nil for a directory
-	// Dir is the directory of a kustomization below that of the configuration; empty is
-	// the latter itself.
+	// Dir is the directory of a kustomization, below the configuration's; empty means the
+	// configuration's directory.
 	Dir string
 	// Manifests are files in the directory; nil means all that lie directly in it.
 	Manifests []string
@@ -64,7 +63,7 @@ type Chart struct {
 	ReleaseName               string
 	ValueFiles                []string          // below the directory of the configuration
 	SetValues                 map[string]string // by dotted keys
-	SetFiles                  map[string]string // the same, of which the values are files
+	SetFiles                  map[string]string // the same, with files as values
 	APIVersions               []string
 	KubeVersion               string
 }
@@ -75,8 +74,8 @@ var known = []string{
 	"plugins.wait", "plugins.waitapproval", "plugins.analysis", "plugins.scriptrun",
 }
 
-// Read reads the field spec of an application. What is not supported is recorded as an
-// error of the field. kind is that of the document: KubernetesApp or Application.
+// Read reads the field spec of an application. An unsupported value is recorded as an
+// error of the field. kind is the document's: KubernetesApp or Application.
 func Read(spec fields.Field, kind string) Application {
 	app := Application{Name: spec.At("name").Need()}
 	for _, path := range known {
@@ -98,8 +97,8 @@ func Read(spec fields.Field, kind string) Application {
 	return app
 }
 
-// section returns the part of the configuration that has the content, and whether it is
-// that of this program's plugin. PipeCD without plugins has it directly in spec.
+// section returns the part of the configuration that has the content, and whether it
+// belongs to this program's plugin. PipeCD without plugins has it directly in spec.
 func (a *Application) section(spec fields.Field, kind string) (section fields.Field, own bool) {
 	theirs, ours, flat := spec.At("plugins."+kubernetesPlugin), spec.At("plugins."+Plugin), spec.At("input")
 	theirs.IsMap()

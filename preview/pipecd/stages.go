@@ -24,7 +24,7 @@ func OwnStages() []string {
 // steering are stages of PipeCD that change nothing of what is applied in the end.
 var steering = []string{"WAIT", "WAIT_APPROVAL", "ANALYSIS", "SCRIPT_RUN"}
 
-// stages reads the pipeline. What its stages do on the way is not done here, and noted; a
+// stages reads the pipeline. The intermediate stages are not run here, and noted; a
 // pipeline that ends with something else than the manifests as they are is not supported.
 func (a *Application) stages(v fields.Field) {
 	p := pipeline{open: map[string]fields.Field{}}

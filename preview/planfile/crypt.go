@@ -31,7 +31,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Recipients are the public keys for which a plan file is encrypted.
+// Recipients are the public keys that a plan file is encrypted for.
 type Recipients []age.Recipient
 
 // ReadRecipients reads public keys of age (age1...) and ssh (ssh-ed25519 and
@@ -125,7 +125,7 @@ func (k Keys) read() ([]age.Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the age key: %w", err)
 	}
-	// What is wrong with it is left out: it may quote the key.
+	// The cause is left out: it may quote the key.
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN ")) {
 		identity, err := agessh.ParseIdentity(data)
 		if _, locked := errors.AsType[*ssh.PassphraseMissingError](err); locked {

@@ -142,7 +142,7 @@ type contentBuilder struct {
 }
 
 // dropNulls drops the nulls of a body that no API server keeps, and returns their paths.
-// What decides is the content alone, so that its digest is the same without a cluster.
+// The content alone decides, so that its digest is the same without a cluster.
 func (s contentBuilder) dropNulls(body map[string]any) []string {
 	if !preview.HoldsNull(body) {
 		return nil

@@ -1,4 +1,4 @@
 // Package planned makes planned objects of rendered content: normalised, with the
-// namespace and the labels of the release, and with the digests by which they are
-// approved. What it makes is the same offline, on any machine: it knows no cluster.
+// namespace and the labels of the release, and with the digests that users approve. What
+// it makes is the same offline, on any machine: it knows no cluster.
 package planned

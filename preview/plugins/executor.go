@@ -58,9 +58,9 @@ const (
 // it, as the RFC on plugins (docs/docs/rfcs/20220507_simplify_plugin_maintenance.md) has
 // it: an init container fetches assets and environment into a volume that it shares with
 // the image of the plugin, which stays as its publisher made it. The template is for
-// pod_template_file of KubernetesPodOperator; what belongs to one job, such as JOB_NAME,
-// is added there. files are those of the plan of the set. The sentences name what of the
-// config of a plugin a template cannot have.
+// pod_template_file of KubernetesPodOperator; settings of one job, such as JOB_NAME, are
+// added there. files come from the plan of the set. The sentences name what of the config
+// of a plugin a template cannot have.
 func ExecutorTemplates(set *Set, files []preview.File) (templates []map[string]any, sentences []string, err error) {
 	image := set.Executor.InitImage()
 	if image == "" {
@@ -124,8 +124,8 @@ func (p yamlPlugin) variables() (list []setting, left []string) {
 
 var variableName = lazyregexp.New(`^[A-Z_][A-Z0-9_]*$`)
 
-// executorTemplate returns the pod template of a plugin's jobs; variables are those
-// of its config.
+// executorTemplate returns the pod template of a plugin's jobs; variables come from its
+// config.
 func (p yamlPlugin) executorTemplate(bootImage string, variables []setting) map[string]any {
 	settings := []string{jobDirVariable, jobDir, jobLabelsVariable, "orchestrator=optimus"}
 	for _, v := range variables {
@@ -164,9 +164,9 @@ func (p yamlPlugin) executorTemplate(bootImage string, variables []setting) map[
 	}
 }
 
-// What the init container writes for the job. A shell that cannot read one of the files
-// may go on without it, so postStart ends the container then: the kubelet kills one whose
-// hook fails, and says so in an event.
+// Files that the init container writes for the job. A shell that cannot read one of the
+// files may go on without it, so postStart ends the container then: the kubelet kills one
+// whose hook fails, and says so in an event.
 const (
 	loadEnvironment  = "set -o allexport; . $JOB_DIR/in/.env; . $JOB_DIR/in/.secret; set +o allexport; "
 	checkEnvironment = "test -r $JOB_DIR/in/.env && test -r $JOB_DIR/in/.secret"

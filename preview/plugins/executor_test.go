@@ -46,7 +46,7 @@ func TestTheBootImageOfAJobIsTheCustomOneOrElseTheDefault(t *testing.T) {
 	}
 }
 
-// What Optimus' own DAGs have (ext/scheduler/airflow/dag/expected_dag.py), as a template.
+// The pod of Optimus' own DAGs (ext/scheduler/airflow/dag/expected_dag.py), as a template.
 func TestThePodOfAJobRunsTheImageOfThePlugin(t *testing.T) {
 	files := []preview.File{
 		{Path: "optimus-bq2bq_linux_amd64"}, {Path: "optimus-plugin-bq2bq.yaml", Text: executedPlugin},
@@ -70,8 +70,8 @@ func TestThePodOfAJobRunsTheImageOfThePlugin(t *testing.T) {
 	}
 }
 
-// What a set configures for a plugin is in the environment of its program. What only a job
-// can have is named.
+// A set's settings for a plugin are in the environment of its program. What only a job can
+// have is named.
 func TestTheConfigOfAPluginIsInTheEnvironmentOfItsJobs(t *testing.T) {
 	const config = `defaultconfig:
 - {name: load_method, value: APPEND}

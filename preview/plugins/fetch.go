@@ -192,8 +192,8 @@ func classifyPath(r ref.Reference) (ref.Reference, error) {
 	return r, nil
 }
 
-// sources returns the fetcher for an artifact: that of the request, with the
-// credentials that the config has for the artifact if there are any.
+// sources returns the fetcher for an artifact: the request's, with the config's
+// credentials for the artifact if there are any.
 func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
 	if !a.Auth.Given() {
 		return q.Sources, nil
@@ -245,5 +245,5 @@ func (q Request) reveal(s Secret) (string, error) {
 	return s.inline, nil
 }
 
-// refuse returns an [engine.RefusedError], for which the command exits with code 5.
+// refuse returns an [engine.RefusedError], which makes the command exit with code 5.
 func refuse(what, next string) error { return &engine.RefusedError{What: what, Next: next} }

@@ -39,7 +39,7 @@ type Host struct {
 	CustomInitImage, DefaultInitImage string
 }
 
-// The keys of a host's ConfigMap in addition to that of the config.
+// The keys of a host's ConfigMap other than the config's.
 const (
 	defaultKey   = "plugins.yaml"
 	suffixLock   = ".lock"

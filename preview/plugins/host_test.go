@@ -138,8 +138,8 @@ func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
 	}
 }
 
-// TestPodsOfEachPlatformAreHeldToTheirOwnFiles: one content digest covers them
-// all, the same wherever it is made, and the ConfigMap has that of each.
+// TestPodsOfEachPlatformAreHeldToTheirOwnFiles: one content digest covers them all, the
+// same wherever it is made, and the ConfigMap has each platform's.
 func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "amd"), "#!/bin/sh\necho amd\n")

@@ -153,8 +153,8 @@ func TestWhatCannotBeFetchedIsRefusedWithOneSentence(t *testing.T) {
 	})
 }
 
-// A plugin of PipeCD in a registry is one layer of its own media type, by
-// platform, behind a login of either kind.
+// A plugin of PipeCD in a registry is one layer with its own media type, by platform,
+// behind a login of either kind.
 func TestAPluginOfPipeCDComesFromARegistry(t *testing.T) {
 	const layerType = "application/vnd.pipecd.piped.plugin"
 	for name, login := range map[string]struct {

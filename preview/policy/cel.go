@@ -68,7 +68,7 @@ func (c *compiledRule) evaluate(plan map[string]any) (holds bool, message string
 	return false, text, nil
 }
 
-// planDocument returns a plan as decoded JSON, in which integers are int64.
+// planDocument returns a plan as decoded JSON, with integers as int64.
 func planDocument(plan *preview.Plan) (map[string]any, error) {
 	data, err := json.Marshal(plan)
 	if err != nil {

@@ -53,8 +53,7 @@ func isFixed(f *preview.Finding) bool {
 	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
 
-// reclassify sets the severity of a finding to that of the last entry of the policy
-// that matches it.
+// reclassify sets the severity of a finding from the last matching entry of the policy.
 func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	if isFixed(f) {
 		return
@@ -106,7 +105,7 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 			continue
 		}
 		object := "policy/" + r.Name
-		// What was accepted is the message about this content, and no other's.
+		// The accepted message is about this content, and no other's.
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
 		claim := preview.Claim{Subject: "policy " + r.Name, Predicate: message}
 		f := rules.PolicyRule.FindingOf(r.Severity, object, claim, preview.Piece{What: evidence})
@@ -157,8 +156,8 @@ func (w *waiver) names(f *preview.Finding) bool {
 	return w.Rule == f.Rule && matches(w.Object, f.Object)
 }
 
-// matches reports whether an object id matches a pattern, in which "*" stands for any
-// text and "?" for one character. An empty pattern matches all.
+// matches reports whether an object id matches a pattern; "*" stands for any text and
+// "?" for one character. An empty pattern matches all.
 func matches(pattern, object string) bool { return pattern == "" || cloud.Glob(pattern, object) }
 
 // expired returns a finding for each expired waiver that would still match a finding.

@@ -90,8 +90,8 @@ type waiver struct {
 	ends time.Time // from when on it no longer applies
 }
 
-// Load reads and compiles a policy file. now returns the present time, by which waivers
-// expire.
+// Load reads and compiles a policy file. now returns the present time, for the expiry of
+// waivers.
 func Load(path string, now func() time.Time) (*Policy, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -226,7 +226,7 @@ func (d *document) checkRules() error {
 var fingerprint = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // check returns an error for an invalid waiver. Its text begins with the name of the
-// field, to follow that of the waiver.
+// field, to follow the waiver's name.
 func (w *Waiver) check() error {
 	for _, field := range [...]struct{ name, text string }{{"owner", w.Owner}, {"reason", w.Reason}, {"expires", w.Expires}} {
 		if strings.TrimSpace(field.text) == "" {

@@ -26,7 +26,7 @@ type Checks struct {
 	codes, noise, left []string // names of the checks that failed so
 }
 
-// Hung reports whether a run did not end, after which no other is started.
+// Hung reports whether a run did not end; no other is started then.
 func (c *Checks) Hung() bool { return c.hung }
 
 // Run runs the program with an input. false means that the run had to be ended, which

@@ -30,7 +30,7 @@ var name = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
 // IsName reports whether s is valid as the name of a format or source.
 func IsName(s string) bool { return name.MatchString(s) }
 
-// worldWritable is the permission bit by which every user can write to a file or directory.
+// worldWritable is the permission bit that lets every user write to a file or directory.
 const worldWritable = 0o002
 
 // Find returns the path of the program that has a name: in the first directory of path,

@@ -3,9 +3,9 @@
 // answer on standard output.
 //
 // A program runs with the user's rights and is not sandboxed, so only the user names
-// one, on the command line or in the configuration; content never does. What runs is a
-// private copy of the bytes whose digest the plan seals, without a shell, in an empty
-// directory, with an environment of a few variables, within [Limits]. Whatever it
+// one, on the command line or in the configuration; content never does. The program that
+// runs is a private copy of the bytes whose digest the plan seals, without a shell, in
+// an empty directory, with a few environment variables, within [Limits]. Whatever it
 // started is ended with it.
 package program
 
@@ -31,8 +31,8 @@ type Limits struct {
 	Memory int64
 }
 
-// Limits returns the limits with which plans are made. A format has 32 MiB of input and
-// of output, one minute and 2 GiB of memory; a source, which has to fetch, 128 MiB of
+// Limits returns the limits for making plans. A format has 32 MiB of input and of
+// output, one minute and 2 GiB of memory; a source, which has to fetch, 128 MiB of
 // output and five minutes.
 func (k Kind) Limits() Limits {
 	l := Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute, Memory: 2 << 30}
@@ -43,7 +43,7 @@ func (k Kind) Limits() Limits {
 }
 
 // environment returns the variables of the user's that a program of the kind is given,
-// besides LANG=C. A format has everything in its request. A source has to reach a server
+// with LANG=C. A format has everything in its request. A source has to reach a server
 // and to find the tools and credentials for it.
 func (k Kind) environment() []string {
 	if k == Format {

@@ -107,8 +107,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// What holds the pipe open for writing still runs. The pipe also says when the
-// program has begun: a program that hangs is cancelled then, and not by a time limit
+// The process that holds the pipe open for writing still runs. The pipe also says when
+// the program has begun: a program that hangs is cancelled then, and not by a time limit
 // that a busy machine may use up before.
 func TestWhatAProgramStartsDoesNotOutliveIt(t *testing.T) {
 	for name, end := range map[string]string{"after it answered": "echo done", "after it hung": "exec sleep 1000"} {

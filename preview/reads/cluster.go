@@ -24,9 +24,9 @@ type Cluster interface {
 	APIVersions(ctx context.Context) ([]string, error)
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
-	// List returns the objects of a kind in a namespace (all when empty) that
-	// match a label selector: whole, or of what they have the fields that are named, by
-	// paths such as "status.nodeInfo", beside name, namespace, uid and labels.
+	// List returns the objects of a kind in a namespace (all when empty) that match a label
+	// selector: whole, or only the named fields (paths such as "status.nodeInfo") with name,
+	// namespace, uid and labels.
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
@@ -42,7 +42,7 @@ type Cluster interface {
 // Server answers which APIs the cluster serves, and which objects a namespace has.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
-	// ServedVersion is that of [Kinds].
+	// ServedVersion implements [Kinds].
 	ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error)
 	// Residents returns the objects of a namespace, of every kind that can be
 	// listed and deleted there, without spec and status.

@@ -27,9 +27,9 @@
 // carries the uid and version that it was decided on.
 //
 // A preview d away then takes at least d·RoundTrips longer than one nearby. Bytes
-// ([Limit.Bytes]) are those of the objects: once as they are, as lists or gets, and in
-// mode dry-run twice more, there and back. Answers come compressed from 128 KB on, which
-// the API server decides.
+// ([Limit.Bytes]) are the bytes of the objects: once as they are, as lists or gets, and
+// in mode dry-run twice more, there and back. Answers come compressed from 128 KB on,
+// which the API server decides.
 //
 // # What this program adds
 //

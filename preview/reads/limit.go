@@ -16,7 +16,7 @@ type Limit struct {
 	// the objects that gets read.
 	Collections, Single int
 	Namespaces          int  // of the objects, the release's own among them
-	PodNamespaces       int  // into which pods go
+	PodNamespaces       int  // that pods go into
 	RBAC                bool // the plan has accounts, roles or bindings
 	ObjectBytes         int  // of all objects as they are stored
 	InFlight            int  // dry runs at a time

@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Kinds answers in which API version a cluster serves a kind.
+// Kinds answers which API version of a kind a cluster serves.
 type Kinds interface {
-	// ServedVersion returns the API version in which the cluster serves a kind of a
-	// group: the one that it prefers, or else another; empty if none. A group or a
-	// version that does not answer is an error.
+	// ServedVersion returns the API version of a kind that the cluster serves: the one that
+	// it prefers, or else another; empty if none. A group or a version that does not answer
+	// is an error.
 	ServedVersion(ctx context.Context, group, kind string) (apiVersion string, err error)
 	List(ctx context.Context, apiVersion, kind, namespace, selector string, fields ...string) ([]map[string]any, error)
 }
@@ -69,9 +69,9 @@ func ReadMoved(ctx context.Context, cluster KindReader, results []preview.ReadRe
 	}
 }
 
-// servedVersion returns the API version in which objects of ref's kind are read. Where
-// there is none, the CRDs say why: without one that defines the kind its objects are gone,
-// because the API server deletes them with their CRD.
+// servedVersion returns the API version for reading objects of ref's kind. Where there is
+// none, the CRDs say why: without one that defines the kind its objects are gone, because
+// the API server deletes them with their CRD.
 func servedVersion(ctx context.Context, cluster Kinds, ref preview.Ref) (string, error) {
 	apiVersion, err := cluster.ServedVersion(ctx, ref.Group(), ref.Kind)
 	if err != nil || apiVersion != "" {

@@ -84,7 +84,7 @@ type Case struct {
 	Hidden  string          // what may not be read
 	Quota   string          // the name of the ResourceQuota that is used up
 	Policy  string          // KIND NAME of the admission policy that refuses it
-	Served  string          // the API version in which the cluster has it
+	Served  string          // its API version in the cluster
 	// Definition is the name of the CRD of the plan that defines the object's kind.
 	Definition string
 }
@@ -190,8 +190,8 @@ const (
 	conflicts = "--conflicts"
 )
 
-// flags returns those of the command line that choose the cluster, which kubectl has by
-// the same names.
+// flags returns the flags of the command line that choose the cluster; kubectl has them
+// by the same names.
 func (c Case) flags() []string {
 	return commandline.Flags(c.Plan.Request.Flags, commandline.Connection)
 }

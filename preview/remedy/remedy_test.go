@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// doneByHand are what to do about the causes for which there is neither a command nor a
-// flag.
+// doneByHand are the steps for causes that have neither a command nor a flag.
 var doneByHand = map[Cause]string{
 	HiddenOwner:     "get the right to read Secret a/b, and preview again",
 	ApplierFails:    "create it, or correct the reference to it",
@@ -17,8 +16,8 @@ var doneByHand = map[Cause]string{
 	UnknownAction:   "apply it with the version that made it, or preview again with this one",
 }
 
-// Each cause for which the gate refuses a plan has a remedy: a command, a flag or a
-// sentence of what to do. Its commands name the cluster that the plan is for.
+// Each cause of a refusal by the gate has a remedy: a command, a flag or a sentence of
+// advice. Its commands name the cluster that the plan is for.
 func TestEachCauseHasARemedy(t *testing.T) {
 	object := &preview.Object{ID: "core/ConfigMap/shop/it's", APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "it's"}
 	plan := &preview.Plan{AppliedBy: &preview.Applier{}, Request: preview.Request{Flags: []string{"--context=a cluster", "--values=own.yaml"}}}
@@ -78,7 +77,7 @@ func TestTheRemedyForAnObjectThatDoesNotFitItsSchemaNamesTheSchema(t *testing.T)
 	}
 }
 
-// What settles a conflict is offered, and nothing that puts the package's CA in place of
+// Ways to settle a conflict are offered, but none that puts the package's CA in place of
 // the live one: neither for the object that has it, nor by a decision for all objects.
 func TestTheRemedyForContestedFields(t *testing.T) {
 	webhooks := func(conflicts ...string) preview.Object {

@@ -68,7 +68,7 @@ func unchanged(created, deleted []*preview.Object, out map[string]*preview.Objec
 	return made, gone
 }
 
-// rulesOf returns the rules of a role as one key; those of a binding are empty.
+// rulesOf returns the rules of a role as one key; a binding's are empty.
 func rulesOf(role map[string]any) string {
 	rules, _ := json.Marshal(role["rules"]) // maps of a decoded object are always JSON
 	return string(rules)

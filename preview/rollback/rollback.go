@@ -65,9 +65,9 @@ func RestoredObjects(u *preview.FailureRollback) *preview.FailureRollback {
 	return out
 }
 
-// inverse returns the action that reverts the plan's action on an object, empty if
-// there is nothing to revert. digest is that of the object in the earlier revision,
-// empty if that does not contain it.
+// inverse returns the action that reverts the plan's action on an object, empty if there
+// is nothing to revert. digest is the object's in the earlier revision, empty if that
+// does not contain it.
 func inverse(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.

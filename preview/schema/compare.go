@@ -14,7 +14,7 @@ import (
 )
 
 // Compare returns the changes of a CustomResourceDefinition (apiextensions.k8s.io/v1)
-// by which its users lose something, sorted. stored is the old CRD's
+// that take something from its users, sorted. stored is the old CRD's
 // status.storedVersions. Schemas are compared for each version that both CRDs have, and
 // between any two served versions of the new CRD; of the latter, differences that the
 // old CRD had too are left out. If there is a conversion webhook, versions are not
@@ -147,8 +147,8 @@ func pairs(definition map[string]any) []Issue {
 	return out
 }
 
-// LiveVersions returns the versions of a live CRD in which objects are served or may be
-// stored, sorted.
+// LiveVersions returns the versions of a live CRD that are served or may be stored,
+// sorted.
 func LiveVersions(definition map[string]any) []string {
 	stored := preview.Texts(preview.List(definition, "status", "storedVersions"))
 	var out []string

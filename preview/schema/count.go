@@ -77,9 +77,9 @@ func CountStored(ctx context.Context, definition map[string]any, pager Pager) (s
 	return unknown + "the cluster serves none of its versions", nil
 }
 
-// CountObjects returns the number of objects of a kind: those of the first page and
-// those that the server says remain. If the server does not say, the pages are counted,
-// and more is true if there are more than [MaxChecked] objects.
+// CountObjects returns the number of objects of a kind: the objects of the first page,
+// and as many as the server says remain. If the server does not say, the pages are
+// counted, and more is true if there are more than [MaxChecked] objects.
 func CountObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n int, more bool, err error) {
 	err = pager.Pages(ctx, apiVersion, kind, func(objects []map[string]any, remaining int) bool {
 		n += len(objects) + remaining

@@ -12,8 +12,8 @@ import (
 // DropNulls drops the nulls of a custom resource that its CRD in the index does not
 // allow, as the API server does before it sets defaults. A null stays where the schema
 // says nullable, in free-form fields, and where the index has no CRD of the kind or one
-// that cannot be used: what it means is known to the server alone then. It modifies the
-// resource and returns the paths of those that were dropped, sorted.
+// that cannot be used: only the server knows its meaning then. It modifies the resource
+// and returns the paths of those that were dropped, sorted.
 func (x *Index) DropNulls(resource map[string]any) []string {
 	v := x.validator(preview.RefOf(resource))
 	if v == nil || v.err != nil {

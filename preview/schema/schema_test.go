@@ -126,8 +126,8 @@ func TestDefinitionIsFoundByGroupAndKind(t *testing.T) {
 	}
 }
 
-// TestDefinitionsAreVisitedOnce: what thousands of resources are checked against
-// is gathered in one pass, whatever their number.
+// TestDefinitionsAreVisitedOnce: the schemas for thousands of resources are gathered in
+// one pass, whatever their number.
 func TestDefinitionsAreVisitedOnce(t *testing.T) {
 	for _, n := range []int{10, 1000} {
 		visits := 0

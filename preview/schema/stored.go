@@ -23,8 +23,8 @@ import (
 // Checker checks stored objects of a CRD against the CRD's new schema. It is not safe
 // for concurrent use.
 type Checker struct {
-	// Group and Kind are those of the objects; ReadAs lists the versions in which they
-	// can be read, the best first.
+	// Group and Kind identify the objects' kind; ReadAs lists the versions for reading them,
+	// the best first.
 	Group, Kind string
 	ReadAs      []string
 	// Unchecked lists the versions of the new CRD that cannot be checked, each with the
@@ -56,8 +56,8 @@ func NewChecker(before, after map[string]any) *Checker {
 			continue
 		}
 		was := olds[name]
-		// What was written through a version that goes must fit another now,
-		// even one that stays as it is.
+		// An object written through a removed version must fit another version now, even an
+		// unchanged one.
 		if !gone && served(was) && equal(schemaOf(was), schemaOf(news[name])) {
 			continue
 		}
@@ -85,8 +85,8 @@ func NewChecker(before, after map[string]any) *Checker {
 	return c
 }
 
-// readAs returns the versions in which stored objects can be read, the best first: the
-// storage version, other served versions of the old CRD, then those of the new one.
+// readAs returns the versions for reading stored objects, the best first: the storage
+// version, other served versions of the old CRD, then served versions of the new one.
 func readAs(olds, news map[string]map[string]any) []string {
 	var first, rest []string
 	for _, name := range slices.Sorted(maps.Keys(olds)) {

@@ -6,9 +6,9 @@
 // certificates, so that renewing one does not change the webhooks' caBundle.
 //
 // Private keys are random and made once. A plan has them in the Secret that it writes,
-// whose values enter digests through scrypt like those of other Secrets. An upgrade
-// keeps the keys in the cluster while they are valid. So the same plan never gets other
-// keys, and no record, report or log has any.
+// whose values enter digests through scrypt as in other Secrets. An upgrade keeps the
+// keys in the cluster while they are valid. So the same plan never gets other keys, and
+// no record, report or log has any.
 package servingcert
 
 import (
@@ -32,8 +32,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The keys in the data of a Set's Secret. The first two are those of every Secret of
-// type kubernetes.io/tls.
+// The keys in the data of a Set's Secret. Every Secret of type kubernetes.io/tls has the
+// first two.
 const (
 	KeyCertificate  = "tls.crt"
 	KeyPrivate      = "tls.key"
@@ -61,7 +61,7 @@ type Set struct {
 	Certificate, Key        []byte
 }
 
-// New makes a CA and a certificate for DNS names, of which there must be one.
+// New makes a CA and a certificate for DNS names, at least one.
 func New(hosts []string, now time.Time) (*Set, error) {
 	ca := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "webhooks of " + hosts[0]}, NotBefore: now.Add(-backdated), NotAfter: now.Add(authorityLifetime),
@@ -243,7 +243,7 @@ func Trust(body, secret map[string]any) bool {
 const annotationAuthority = "webhook-authority-sha256"
 
 // SetAuthority sets the caBundle of all webhooks of an object to a CA, in base64, and
-// names it in an annotation, by which another CA is a change.
+// names it in an annotation, so that another CA is a change.
 func SetAuthority(body map[string]any, ca string) {
 	for _, client := range Clients(body) {
 		client["caBundle"] = ca
@@ -265,8 +265,8 @@ func nameAuthority(body map[string]any, ca string) {
 	annotations[annotationAuthority] = hex.EncodeToString(sum[:])
 }
 
-// Clients returns the clientConfigs of an object, each of which defines how the API
-// server calls a webhook: those of a webhook configuration, or of a CRD's conversion.
+// Clients returns the clientConfigs of an object, from a webhook configuration or a
+// CRD's conversion; each defines how the API server calls a webhook.
 func Clients(body map[string]any) []map[string]any {
 	var out []map[string]any
 	for _, hook := range preview.Maps(body, "webhooks") {

@@ -51,8 +51,8 @@ func (m *manifest) fileLayers(r ref.Reference) ([]v1.Descriptor, error) {
 	return m.Layers, nil
 }
 
-// layersOf returns the layers of a media type as image layers, as which their bytes are
-// read.
+// layersOf returns the layers of a media type as image layers, because their bytes are
+// read as such.
 func (m *manifest) layersOf(mediaType string) []v1.Descriptor {
 	var found []v1.Descriptor
 	for _, layer := range m.Layers {

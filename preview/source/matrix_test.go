@@ -31,8 +31,8 @@ const ok = "ok"
 // na is the outcome of a cell that cannot be, and why.
 func na(why string) string { return "n/a: " + why }
 
-// matrixRow is one source with the outcome of each fault. What is not listed under a
-// fault is an error of the table.
+// matrixRow is one source with the outcome of each fault. A row missing under a fault is
+// an error of the table.
 type matrixRow struct {
 	name  string
 	start func(t *testing.T, s *matrixServer) matrixCell

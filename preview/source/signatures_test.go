@@ -308,7 +308,7 @@ func TestAPoisonedListOfNeighboursIsNone(t *testing.T) {
 	}
 }
 
-// What has no form of a signature is told apart from a registry that failed.
+// An artifact that is no signature is told apart from a registry that failed.
 func TestOddSignaturesAreNoFaultsOfTheRegistry(t *testing.T) {
 	registry := sourcetest.TLS(t)
 	big := signature(simpleSigning, strings.Repeat("x", 5<<20))

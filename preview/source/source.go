@@ -8,7 +8,7 @@
 // what was hashed is what is rendered.
 //
 // The kinds of sources are a closed set: one file each, and one row in
-// [Fetcher.sourceOf]; what is asked of every kind is in the table of package ref.
+// [Fetcher.sourceOf]; the table of package ref has the properties of every kind.
 //
 // # 1 Identity
 //
@@ -80,8 +80,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/filetree"
 )
 
-// ErrDigestMismatch is wrapped by every error about bytes that do not have the digest
-// by which they were asked for.
+// ErrDigestMismatch is wrapped by every error about bytes that do not have the requested
+// digest.
 var ErrDigestMismatch = bounded.ErrDigestMismatch
 
 // ErrNotCached is wrapped by every error of an offline Fetcher about content that it
@@ -105,15 +105,14 @@ type Options struct {
 	// InsecureRegistries are hosts, HOST or HOST:PORT, whose certificates are
 	// not verified. Nothing else is relaxed, and for no other host.
 	InsecureRegistries []string
-	// PrivateAddresses are addresses in a private network that a server may
-	// lead to by a redirect, or name as the place of its tokens; port 0 means
-	// every port. What a reference itself names needs no leave.
+	// PrivateAddresses are addresses in a private network that a server may lead to by a
+	// redirect, or name as the place of its tokens; port 0 means every port. An address in
+	// the reference itself is always allowed.
 	PrivateAddresses []netip.AddrPort
 	// PullSecrets are Secrets of the target cluster, as NAMESPACE/NAME, with
 	// registry credentials. They come before the user's own.
 	PullSecrets []string
-	// Credentials, when set, are those of one reference: they take the place
-	// of the user's own.
+	// Credentials, when set, belong to one reference: they take the place of the user's own.
 	Credentials *auth.Credentials
 	// Mirrors say where content of a registry or repository may be read from
 	// instead, by digest.
@@ -121,13 +120,12 @@ type Options struct {
 	// CacheBytes limits the size of the cache; the least recently used entries
 	// are removed first. Zero means 4 GiB.
 	CacheBytes int64
-	// Artifacts reads what host programs load. An archive is content as it is,
-	// whatever lies at its top; what is no archive is content of one file,
-	// [filetree.PlainFile]; and files have the mode that their source has for them, see
-	// [filetree.ShippedMode].
+	// Artifacts reads what host programs load. An archive is content as it is, whatever lies
+	// at its top; any other file is content of one file, [filetree.PlainFile]; and files
+	// have the mode that their source has for them, see [filetree.ShippedMode].
 	Artifacts bool
-	// Offline contacts nothing: references answer as they were resolved
-	// before, from the cache alone. What is not there is an ErrNotCached.
+	// Offline contacts nothing: references answer as they were resolved before, from the
+	// cache alone. A missing entry is an ErrNotCached.
 	Offline bool
 	// Platform picks from a multi-platform index, as OS/ARCH[/VARIANT]. Empty
 	// means linux/amd64 on every machine, so that content never depends on
@@ -153,15 +151,15 @@ type Progress struct {
 	Done, Total int64
 }
 
-// Pin is the immutable identity to which a reference was resolved.
+// Pin is the immutable identity of a resolved reference.
 type Pin struct {
 	Source    preview.Source // kind, reference as typed, digest
 	Reference ref.Reference
 	// Version is the one of a range that was chosen, by what lists it: the index
 	// of a chart repository, or the tags of an OCI one. The content may deny it.
 	Version string
-	// Remembered holds the time at which the reference was resolved, if an
-	// offline Fetcher took it from the cache; else it is zero.
+	// Remembered holds when the reference was resolved, if an offline Fetcher took it from
+	// the cache; else it is zero.
 	Remembered time.Time
 	lookedUp   bool // by this Fetcher
 

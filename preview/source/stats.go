@@ -35,14 +35,14 @@ type statEntry struct {
 	sum    [sha256.Size]byte
 }
 
-// fileStat has the metadata of a file of which some changes whenever its content does.
+// fileStat has the metadata of a file; some of it changes whenever its content does.
 type fileStat struct {
 	size, modified, changed int64 // times in ns
 	device, inode           uint64
 }
 
-// How long the tick of a file system's clock may be: of one that keeps parts of
-// a second that of the kernel, else of FAT, the coarsest.
+// How long the tick of a file system's clock may be: the kernel's for one that keeps
+// parts of a second, else the tick of FAT, the coarsest.
 const (
 	fineTick   = int64(100 * time.Millisecond)
 	coarseTick = int64(2 * time.Second)

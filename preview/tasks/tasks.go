@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Panic is the error for a panic that was caught, with the stack on which it arose.
+// Panic is the error for a panic that was caught, with its stack.
 type Panic struct {
 	Value any
 	Stack []byte
@@ -63,7 +63,7 @@ type Group struct {
 }
 
 // Each calls f with every index below n, in any order, on as many goroutines as there are
-// processors, but at most most. It returns the first error, after which no call begins.
+// processors, but at most most. It returns the first error; no call begins after it.
 func Each(n, most int, f func(i int) error) error {
 	var next atomic.Int64
 	group, failed := WithContext(context.Background())

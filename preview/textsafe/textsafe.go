@@ -134,13 +134,13 @@ func invalidAt(s string) bool {
 	return r == utf8.RuneError && size <= 1
 }
 
-// escaper is the state machine with which [Line], [Block] and [Writer] escape text.
+// escaper is the state machine of [Line], [Block] and [Writer] for escaping text.
 type escaper struct {
 	newline string // what a line break becomes
 	ascii   bool   // spell out everything that is not ASCII
 
 	out         strings.Builder
-	segment     int // offset in out at which the current tab segment starts
+	segment     int // offset in out of the current tab segment
 	column      int // cells before segment, modulo tabStop
 	marks       int // combining marks since the last base character
 	afterEscape bool

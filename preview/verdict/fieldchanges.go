@@ -143,8 +143,8 @@ func (i *imageChanges) environments() []preview.Highlight {
 	return out
 }
 
-// objectList returns the labels of objects in a list. The kind is left out if it is
-// that of the object before.
+// objectList returns the labels of objects in a list. The kind is left out if the object
+// before has the same.
 func objectList(labels []string) string {
 	var out []string
 	last := ""

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 )
 
-// What an uninstall leaves is said with the flag that deletes it too, and nothing of what
-// it deletes.
+// The verdict lists the objects that an uninstall leaves, with the flag that deletes them
+// too, and none of the deleted ones.
 func TestAnUninstallSaysWhatItKeeps(t *testing.T) {
 	crd := preview.Object{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "a.b", Action: preview.ActionKeep}
 	held := preview.Object{ID: "core/PersistentVolumeClaim/shop/data", APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data", Action: preview.ActionKeep}

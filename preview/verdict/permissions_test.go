@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// On a first install the permissions are those of the package, the worst first, and the
-// plan keeps its own list.
+// On a first install the verdict lists the package's permissions, the worst first, and
+// the plan keeps its own list.
 func TestPermissionsOfAFirstInstallAreThePackages(t *testing.T) {
 	grant := func(name, resource string, matched ...string) preview.Grant {
 		return preview.Grant{

@@ -13,8 +13,8 @@ import (
 // finds holds in the others.
 func fixedKey() signer { return signer{ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), 0} }
 
-// Whatever lies beside an image: only what the key signed verifies, and for
-// no other digest.
+// Whatever lies next to an image: only content signed by the key verifies, and for no
+// other digest.
 func FuzzSimpleSigning(f *testing.F) {
 	key, sigstore := fixedKey(), newInstance(f)
 	good, soon := key.simple(f, digest), time.Now().Add(time.Minute)

@@ -72,7 +72,7 @@ func (s signer) pem(t testing.TB) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: must(t, der, err)})
 }
 
-// simple is what "cosign sign --key" puts beside an image.
+// simple is what "cosign sign --key" puts next to an image.
 func (s signer) simple(t testing.TB, digest string) verify.Artifact {
 	t.Helper()
 	payload := simplePayload(digest)
@@ -86,7 +86,7 @@ func simplePayload(digest string) []byte {
 	return fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":"r.example/b"},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`, digest)
 }
 
-// bundle is what "cosign sign --key --new-bundle-format" puts beside an image.
+// bundle is what "cosign sign --key --new-bundle-format" puts next to an image.
 func (s signer) bundle(t testing.TB, predicate, digest string) verify.Artifact {
 	t.Helper()
 	const payloadType = "application/vnd.in-toto+json"

@@ -89,7 +89,7 @@ func (i instance) promise(t testing.TB, entry *tlog.Entry) ([]byte, tlog.RekorPa
 	return must(t, set, err), payload
 }
 
-// simple is what "cosign sign" puts beside an image, logged at a time.
+// simple is what "cosign sign" puts next to an image, logged at a time.
 func (i instance) simple(t testing.TB, identity, digest string, at time.Time, p proofs) verify.Artifact {
 	t.Helper()
 	payload := simplePayload(digest)
@@ -140,8 +140,8 @@ func (i instance) material(t testing.TB, entity *ca.TestEntity, kind string, p p
 	return material
 }
 
-// bundle is what "cosign sign --new-bundle-format" and attesting build systems
-// put beside an image.
+// bundle is what "cosign sign --new-bundle-format" and attesting build systems put next
+// to an image.
 func (i instance) bundle(t testing.TB, identity, predicate, digest string, at time.Time, p proofs) verify.Artifact {
 	t.Helper()
 	attested, err := i.AttestAtTime(identity, issuer, statement(predicate, digest), at, true)
@@ -161,8 +161,7 @@ func (i instance) bundle(t testing.TB, identity, predicate, digest string, at ti
 	return verify.Artifact{MediaType: bundleType, Payload: must(t, data, err)}
 }
 
-// blob is what "cosign sign-blob --bundle" writes beside a file, and the digest
-// of that.
+// blob is what "cosign sign-blob --bundle" writes next to a file, and the file's digest.
 func (i instance) blob(t testing.TB, identity string, data []byte, at time.Time, p proofs) (verify.Artifact, string) {
 	t.Helper()
 	signed, err := i.SignAtTime(identity, issuer, data, at)

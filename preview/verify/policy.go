@@ -92,9 +92,9 @@ func CheckPolicies(policies []Policy) error {
 }
 
 // Choose returns the policy for a repository (HOST/REPO, without tag and digest; empty
-// for content from elsewhere): that with the longest matching prefix, with mode and
-// signer replaced by those of override that are set. The mode of the result is never
-// empty; without any it is Required if there is a signer.
+// for content from elsewhere): the one with the longest matching prefix, with mode and
+// signer replaced by override's if set. The mode of the result is never empty; without
+// any it is Required if there is a signer.
 func Choose(policies []Policy, override Policy, repository string) Policy {
 	repository = canonicalRepository(repository)
 	var chosen Policy
@@ -123,8 +123,8 @@ func covers(prefix, repository string) bool {
 // policies are compared, so that a catalog cannot evade a policy by writing another.
 var hubNames = []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
 
-// canonical returns a prefix of repositories in the form in which prefixes are
-// compared: host in lower case, without port 443, and Docker Hub under its first name.
+// canonical returns a prefix of repositories in the form for comparing prefixes: host in
+// lower case, without port 443, and Docker Hub under its first name.
 func canonical(prefix string) string {
 	host, rest, found := strings.Cut(prefix, "/")
 	host = strings.TrimSuffix(strings.ToLower(host), ":443")

@@ -19,8 +19,8 @@ import (
 )
 
 // statements are the in-toto predicate types that count as a signature: cosign's own,
-// and SLSA provenance, in which the signer says to have built the content. A scan
-// report or an SBOM by the same signer does not say so.
+// and SLSA provenance, which says that the signer built the content. A scan report or an
+// SBOM by the same signer does not say so.
 var statements = []string{
 	"https://sigstore.dev/cosign/sign/v1",
 	"https://slsa.dev/provenance/v1",

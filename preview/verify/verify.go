@@ -2,10 +2,9 @@
 // the signatures and the digest of the content, and returns the identity that signed
 // or an [UnverifiedError].
 //
-// It works on bytes alone: signatures come from preview/source as they lie
-// beside an image, and trust comes from files the user named. Nothing is ever
-// fetched here, least of all a trust root, so the same bytes give the same
-// answer on every machine.
+// It works on bytes alone: signatures come from preview/source as they lie next to an
+// image, and trust comes from files the user named. Nothing is ever fetched here, least
+// of all a trust root, so the same bytes give the same answer on every machine.
 //
 // Two forms are read: cosign's simple signing payload (the tag
 // sha256-HEX.sig) and Sigstore bundles (OCI 1.1 referrers). Either is checked
@@ -22,8 +21,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The outcomes that a plan records as preview.Verification.Status. What failed
-// is refused and never becomes a plan.
+// The outcomes that a plan records as preview.Verification.Status. Failed content is
+// refused and never becomes a plan.
 const (
 	Verified   = "verified"
 	Unverified = "unverified"
@@ -39,8 +38,7 @@ const (
 	bundlePrefix = "application/vnd.dev.sigstore.bundle"
 )
 
-// Artifact is one signature as it is stored beside an image. All of it is
-// untrusted.
+// Artifact is one signature as it is stored next to an image. All of it is untrusted.
 type Artifact struct {
 	MediaType   string            // of Payload
 	Annotations map[string]string // of the layer that holds Payload
@@ -51,9 +49,9 @@ type Artifact struct {
 // content, such as a scan report: it is no signature, so it neither verifies nor fails.
 var errOtherStatement = errors.New("an attestation of another kind")
 
-// UnverifiedError is the error for content that is not signed as required: What was
-// found, and what to do Next. Callers treat it as a refusal: nothing was written, and a
-// retry gives the same result.
+// UnverifiedError is the error for content that is not signed as required, with the
+// fault (What) and the advice (Next). Callers treat it as a refusal: nothing was
+// written, and a retry gives the same result.
 type UnverifiedError struct {
 	What string
 	Next string

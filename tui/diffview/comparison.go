@@ -17,7 +17,7 @@ type Comparison struct {
 	twin    []int32 // the line that replaces a line, or is replaced by it; -1 for none
 	Starts  []int   // the first line of every run of changed lines
 	Changes []preview.Change
-	live    []diff.Field // of the text before, of which the numbers are From
+	live    []diff.Field // of the text before, numbered by From
 	after   []diff.Field
 	gaps    map[int]int // how many lines are left out before a line
 	widest  int         // cells of the longest line

@@ -22,8 +22,8 @@ func AfterBody(o *preview.Object) map[string]any {
 	return o.Planned
 }
 
-// SentBody returns the object as it is sent to the API server, or the live
-// object if nothing is sent; what says which of the two.
+// SentBody returns the object as it is sent to the API server, or the live object if
+// nothing is sent; the result what says which of the two.
 func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what string) {
 	if body := p.Sent(o); body != nil {
 		return body, "sent to the API server"

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Canvas holds the size and the theme with which a diff is drawn.
+// Canvas holds the size and the theme for drawing a diff.
 type Canvas struct {
 	Theme         theme.Theme
 	Width, Height int
@@ -184,9 +184,8 @@ func Prefix(text string, cells int) (string, bool) {
 	return text[:n], true
 }
 
-// changeLine returns the i-th changed field as a row: path, old value, new
-// value. A long text is cut where it is equal to that of the rows around it, or
-// to the other value.
+// changeLine returns the i-th changed field as a row: path, old value, new value. A long
+// text is cut where it is equal to the rows around it, or to the other value.
 func (s *View) changeLine(mark string, i, width int) widget.Line {
 	c := s.Comparison.Changes[i].Readable()
 	sign, role, values := " ~ ", theme.Change, []string{frame.ShortValue(c.From), frame.ShortValue(c.To)}

@@ -29,7 +29,7 @@ const (
 type View struct {
 	Object     *preview.Object // or
 	File       *preview.File
-	replaces   *preview.Object // that is deleted, and in whose place Object is created
+	replaces   *preview.Object // that is deleted and that Object replaces
 	Kind       Kind            // docYAML or docDiff
 	name       string          // what is shown
 	happens    widget.Line     // stands behind it
@@ -91,8 +91,8 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	return s
 }
 
-// Replace has the view compare an object that is created with the one in whose place it
-// is, under another name.
+// Replace has the view compare a created object with the one that it replaces under
+// another name.
 func (s *View) Replace(before *preview.Object) {
 	s.replaces = before
 	s.Notes[0] = widget.Line{widget.Text(theme.Caution, " --- "+frame.ObjectName(before.ID)+"  (deleted)")}
@@ -142,8 +142,7 @@ func computedNote(p *preview.Plan, o *preview.Object) string {
 	return ""
 }
 
-// Fill adds the comparison to a view and moves the cursor to the line at which
-// it opens.
+// Fill adds the comparison to a view and moves the cursor to its first line of interest.
 func (s *View) Fill(c *Comparison) {
 	s.Comparison = c
 	if s.Kind == Diff && len(c.Starts) == 0 && len(c.Changes) == 0 {

@@ -18,7 +18,7 @@ import (
 
 // Bounds on what is kept of an apply's progress.
 const (
-	maxTracked  = 20_000 // objects, those of the plan included
+	maxTracked  = 20_000 // objects, the plan's included
 	maxLogLines = 200    // per object
 	maxBatch    = 256    // events taken into one frame
 )
@@ -308,8 +308,7 @@ func (m *followScreen) settle() {
 	m.pager.Scroll(0, m.paneHeight())
 }
 
-// now returns the time up to which durations are measured: after the end, that
-// of the end.
+// now returns the end time for measuring durations: after the end, the time of the end.
 func (m *applyState) now() time.Time {
 	if m.isOver() {
 		return m.ended

@@ -48,7 +48,7 @@ func podEvents(now time.Time) rollout.Diagnostics {
 	}, Blind: []string{"get pods/log in namespace mongodb"}}
 }
 
-// readPodLogs is a log of n lines, and that of the run before.
+// readPodLogs is a log of n lines, and the log of the run before.
 func readPodLogs(n int) rollout.Diagnostics {
 	log := rollout.Log{Pod: operatorPod, Container: "manager"}
 	for i := range n {
@@ -93,7 +93,7 @@ func result(code int) install.Event {
 	return install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1}
 }
 
-// rolloutOf is an apply in which one object fails and one waits.
+// rolloutOf is an apply with one object that fails and one that waits.
 func rolloutOf(p *preview.Plan) []install.Event {
 	events := []install.Event{{Type: install.EventStage, Stage: "crds", Message: "14 objects"}}
 	for i := range p.Objects {
@@ -264,7 +264,7 @@ func TestTheScreenStaysUntilItIsLeft(t *testing.T) {
 	if got := m.elapsed(); got != time.Second {
 		t.Errorf("elapsed is %s after the end, want 1s", got)
 	}
-	for _, name := range []string{"enter", "esc"} { // that of CONFIRM, pressed once more, must not hide the result
+	for _, name := range []string{"enter", "esc"} { // CONFIRM's key, pressed once more, must not hide the result
 		if _, cmd = m.Update(tuitest.Press(name)); cmd != nil {
 			t.Fatalf("%s leaves", name)
 		}
@@ -308,8 +308,8 @@ func TestHostileProgressStaysText(t *testing.T) {
 	}
 }
 
-// What happened to an object and what its pods print is the cluster's text, in
-// every pane, in a search, and in the block that is printed at the end.
+// Events of an object and logs of its pods are the cluster's text, in every pane, in a
+// search, and in the block that is printed at the end.
 func TestHostileEventsAndLogsStayText(t *testing.T) {
 	p := tuitest.FreshPlan(t)
 	for i, text := range tuitest.HostileTexts(t) {

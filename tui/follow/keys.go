@@ -228,7 +228,7 @@ type followSearch struct {
 	typing bool
 	input  widget.Query
 	find   widget.Find // nil while nothing is searched for
-	line   int         // of the pane, that of the last hit; -1 when there is none
+	line   int         // of the pane, the last hit's; -1 when there is none
 }
 
 func (s *followSearch) active() bool { return s.find != nil }

@@ -191,8 +191,8 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	}
 }
 
-// What was approved and not applied can be reviewed again: by anyone who did not stop
-// it, and only where nothing at all was applied.
+// An approved plan that was not applied can be reviewed again: by anyone who did not
+// stop it, and only where nothing at all was applied.
 func TestNothingAppliedIsReviewedAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -65,8 +65,8 @@ type (
 	refreshMsg struct{ round int }
 )
 
-// logTarget returns the object whose events or logs are to be read: that of the
-// open pane, else the object that the apply waits for.
+// logTarget returns the object whose events or logs are to be read: the open pane's,
+// else the object that the apply waits for.
 func (m *followScreen) logTarget() logTarget {
 	switch {
 	case m.pane != paneRows:
@@ -332,8 +332,8 @@ func (m *followScreen) logLines(b *frame.Builder) {
 	}
 }
 
-// loggedObjects returns the objects for which the apply has reported log lines:
-// the one of the open pane, else all.
+// loggedObjects returns the objects with reported log lines: the one of the open pane,
+// else all.
 func (m *followScreen) loggedObjects() []*trackedObject {
 	var out []*trackedObject
 	for _, o := range m.objects {

@@ -50,7 +50,7 @@ func (b *followRows) take(first followRow) {
 }
 
 // each turns the lines that were added to the builder since the last call into
-// rows about an object, all of which can be selected.
+// selectable rows about an object.
 func (b *followRows) each(key, id string) {
 	for i, line := range b.Lines[len(b.rows):] {
 		text := strings.TrimSpace(line.Plain())
@@ -158,7 +158,7 @@ func (m *applyState) objectRows(b *followRows, o *trackedObject) {
 	b.take(followRow{key: o.id, id: o.id, copy: strings.Join(frame.NonEmpty(frame.ObjectName(o.id), what), ": ")})
 }
 
-// stateSign returns the sign for a state, and the role in which it is painted.
+// stateSign returns the sign for a state, and its role for painting.
 func stateSign(s record.ObjectState) (string, theme.Role) {
 	switch s {
 	case record.StateReady, record.StateRemoved, record.StateApplied:
@@ -258,7 +258,7 @@ func (m *followScreen) row() followRow {
 	return m.rows[m.list.Cursor]
 }
 
-// choose notes the row to which the user moved the cursor.
+// choose notes the row that the user moved the cursor to.
 func (m *followScreen) choose() { m.chosen = m.row().key }
 
 // settleRows makes the rows anew. The cursor stays on its row; until the user

@@ -82,7 +82,7 @@ func nothingApplied(p *preview.Plan, err error) string {
 	return s.String()
 }
 
-// endingText says how an apply ended, and after which time.
+// endingText says how an apply ended, and after how long.
 func endingText(err error, elapsed time.Duration) string {
 	if err == nil {
 		return "DONE in " + tookText(elapsed)
@@ -154,7 +154,7 @@ func (s *summary) objects(r *record.Receipt, removal bool) int {
 	return len(bad)
 }
 
-// cause appends the error of an apply, for which no object is to blame.
+// cause appends the error of an apply that no object caused.
 func (s *summary) cause(err error) {
 	for _, line := range strings.Split(textsafe.Block(err.Error()), "\n") {
 		s.line("  x %s", line)
@@ -200,8 +200,7 @@ func pinnedRef(p *preview.Plan) string {
 	return frame.ContentPin(p)
 }
 
-// deadlineNotice is the time before a deadline from which on the screen offers
-// to extend it.
+// deadlineNotice is how long before a deadline the screen offers to extend it.
 const deadlineNotice = time.Minute
 
 // awaitWaiting returns a command that waits until the apply waits for something
@@ -313,8 +312,7 @@ func (m *applyState) statusLine() widget.Line {
 	return nil
 }
 
-// limit returns after which time, from its start, the apply gives up; 0 if that
-// is not known.
+// limit returns how long after its start the apply gives up; 0 if that is not known.
 func (m *applyState) limit() time.Duration {
 	if !m.waiting.Deadline.IsZero() && !m.isOver() {
 		return m.waiting.Deadline.Sub(m.started)

@@ -47,7 +47,7 @@ func (m *followScreen) View() tea.View {
 	return v
 }
 
-// progressBar returns the progress for terminals that show it in a bar of their own.
+// progressBar returns the progress for terminals that show it in their own bar.
 func (m *applyState) progressBar() *tea.ProgressBar {
 	if m.isOver() {
 		return nil

@@ -13,8 +13,8 @@ import (
 // maxLevels is how many errors of a chain of wrapped errors are shown.
 const maxLevels = 32
 
-// ErrorLines appends an error in full: what was being done, all that came back,
-// what to do next, and then each error that it wraps.
+// ErrorLines appends an error in full: the operation, the whole cause, the advice, and
+// then each error that it wraps.
 func ErrorLines(b *Builder, err error) {
 	said := []string{}
 	if e, ok := errors.AsType[*install.Error](err); ok {
@@ -71,8 +71,8 @@ func errorChain(err error, out []string) []string {
 	return out
 }
 
-// ThreeLines returns the text of an error as three lines: what was being done,
-// what came back (its lines joined), and what to do next.
+// ThreeLines returns the text of an error as three lines: the operation, the cause (its
+// lines joined), and the advice.
 func ThreeLines(text string) []string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	if last := len(lines) - 1; last > 2 {
@@ -84,7 +84,7 @@ func ThreeLines(text string) []string {
 // maxReason is how many lines a reason takes on a screen; the key e shows all of it.
 const maxReason = 3
 
-// ReasonLines wraps a reason into at most [maxReason] lines, the last of which is cut.
+// ReasonLines wraps a reason into at most [maxReason] lines; the last is cut.
 func ReasonLines(role theme.Role, text string, width int, indent string) []widget.Line {
 	lines := widget.Wrap(role, text, width, indent)
 	if len(lines) > maxReason {

@@ -111,7 +111,7 @@ func pinMark(p *preview.Plan) string {
 	return " @" + ShortDigest(ContentPin(p), 4)
 }
 
-// rollbackTarget names the revision to which a plan goes back, empty if it does not.
+// rollbackTarget names the revision that a plan restores, empty if it does not.
 func rollbackTarget(p *preview.Plan) string {
 	if p.Request.Action != preview.RequestRollback || p.Request.Revision == 0 {
 		return ""
@@ -119,8 +119,8 @@ func rollbackTarget(p *preview.Plan) string {
 	return fmt.Sprintf("  to revision %d", p.Request.Revision)
 }
 
-// origin returns the second line of the header: where the content came from,
-// its pin, and the digest to which an approval is bound.
+// origin returns the second line of the header: where the content came from, its pin,
+// and the digest to approve.
 func (f Frame) origin() widget.Line {
 	w := f.Size.Width
 	right := widget.Line{}
@@ -291,8 +291,8 @@ func ContentRef(p *preview.Plan) string {
 	return ref
 }
 
-// ContentPin returns the digest of the first package's source, or with sections
-// that of all content.
+// ContentPin returns the digest of the first package's source, or with sections the
+// digest of all content.
 func ContentPin(p *preview.Plan) string {
 	if len(p.Packages) > 0 && len(p.Packages[0].Sources) > 0 && p.Packages[0].Sources[0].Digest != "" && !preview.InSections(p.Packages) {
 		return p.Packages[0].Sources[0].Digest

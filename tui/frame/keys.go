@@ -75,7 +75,7 @@ func WithHelp(b key.Binding, does string) key.Binding {
 	return b
 }
 
-// PageKeys returns the keys of a page to read: those of a screen that leave it and scroll it.
+// PageKeys returns the keys that leave and scroll a page of text.
 func PageKeys(back, down, up key.Binding) []key.Binding {
 	return []key.Binding{back, WithHelp(down, "down"), WithHelp(up, "up")}
 }
@@ -108,8 +108,7 @@ func (k KeyMap) FollowHelp() []KeyGroup {
 	}
 }
 
-// Farther is a number of lines larger than that of any list or document, to
-// move to an end.
+// Farther is a number of lines larger than any list or document has, to move to an end.
 const Farther = 1 << 30
 
 // WheelLines is how many lines one step of the mouse wheel scrolls.

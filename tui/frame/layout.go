@@ -55,8 +55,8 @@ func Arrange(width, height int, tabs bool) Layout {
 	return l
 }
 
-// Narrow returns the layout with a narrower list, for a list of short names
-// beside a detail pane of long lines.
+// Narrow returns the layout with a narrower list, for a list of short names next to a
+// detail pane of long lines.
 func (l Layout) Narrow() Layout {
 	if l.Mode == ModeDouble {
 		l.Left = max(36, min(64, l.Width*44/120))

@@ -18,7 +18,7 @@ type Command struct {
 	Does string
 }
 
-// ReviewCommands returns the commands of the REVIEW screen, without those of its tabs.
+// ReviewCommands returns the commands of the REVIEW screen, without its tabs' commands.
 func (k KeyMap) ReviewCommands() []Command {
 	var out []Command
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Terminal is the terminal on which screens are drawn. The caller decides about
-// colour and ASCII, once for all its output.
+// Terminal is the terminal that screens are drawn on. The caller decides about colour
+// and ASCII, once for all its output.
 type Terminal struct {
 	Input   io.Reader // nil reads the process's stdin
 	Output  io.Writer // nil writes to the process's stdout

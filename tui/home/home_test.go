@@ -126,8 +126,7 @@ func TestTheReasonBesideAStateIsNotCut(t *testing.T) {
 	}
 }
 
-// What arrives for releases that were read before says nothing of those that are
-// shown now.
+// A late answer about earlier releases does not change the releases shown now.
 func TestALateAnswerIsOfNoUse(t *testing.T) {
 	releases, conditions := fleet()
 	m, c := homeOf(t, releases, conditions, 120, 36)

@@ -35,8 +35,8 @@ func (m *screen) makeRows() []row {
 	return append(m.withReasons(releases, m.size.Body-len(releases)-len(below)), below...)
 }
 
-// withReasons adds to releases why they are not well: behind the state, or in lines of its
-// own where that would be cut and as many lines of the screen are free.
+// withReasons adds to releases why they are not well: behind the state, or in separate
+// lines where that would be cut and as many lines of the screen are free.
 func (m *screen) withReasons(rows []row, free int) []row {
 	var out []row
 	for _, r := range rows {

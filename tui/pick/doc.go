@@ -1,3 +1,3 @@
-// Package pick is the screen on which a package, and a version of it, is chosen
-// from the catalogs.
+// Package pick is the screen for choosing a package, and a version of it, from the
+// catalogs.
 package pick

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Options configure the screen on which a package is chosen.
+// Options configure the screen for choosing a package.
 type Options struct {
 	frame.Terminal
 
@@ -32,7 +32,7 @@ type Options struct {
 	// one goroutine, with lines for the person waiting, and stops when ctx ends.
 	// A hit without a package is a catalog that cannot be read.
 	Load func(ctx context.Context, progress func(string)) ([]catalog.Hit, error)
-	// Now is the clock; nil is that of the process.
+	// Now is the clock; nil means the process's.
 	Now func() time.Time
 	// Package reads one of them whole, for its channels and versions.
 	Package func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error)

@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Role is the meaning of a piece of text, from which a theme derives its look.
+// Role is the meaning of a piece of text; a theme derives the look from it.
 type Role int
 
 // The roles.
@@ -23,15 +23,15 @@ const (
 	Caution      // warnings and what is not known
 	Change       // what an apply modifies
 	Good         // ready, looked at
-	Fail         // failures; always beside an x
+	Fail         // failures; always with an x
 	Rule         // separators: decoration only
 	Key          // key names in the footer
 	Current      // the open tab
 	Lost         // the part of a line that goes
 	Gained       // the part of a line that comes
-	Old          // how it was when it was last seen; always beside an "as of"
-	Removed      // lines and fields that go, beside a -
-	Added        // lines and fields that come, beside a +
+	Old          // how it was when it was last seen; always with an "as of"
+	Removed      // lines and fields that go, with a -
+	Added        // lines and fields that come, with a +
 	Field        // the name of a YAML field
 	String       // a quoted YAML string
 	Literal      // a YAML number, boolean or null

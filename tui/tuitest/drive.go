@@ -37,13 +37,13 @@ type Clock struct{ T time.Time }
 // NewClock returns a clock that shows the same fixed moment until it is set.
 func NewClock() *Clock { return &Clock{time.Date(2026, 11, 20, 14, 2, 11, 0, time.UTC)} }
 
-// Now returns the moment to which the clock is set.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time { return c.T }
 
 // Forward moves the clock.
 func (c *Clock) Forward(d time.Duration) { c.T = c.T.Add(d) }
 
-// Sizes are the window sizes, in columns and rows, in which every screen is drawn.
+// Sizes are the window sizes, in columns and rows, for drawing every screen.
 var Sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 
 // SizeName returns a size as text, for the name of a test or file.
@@ -272,8 +272,8 @@ func TestTerminal(in io.Reader) frame.Terminal {
 	return frame.Terminal{Input: in, Output: &bytes.Buffer{}, Environ: []string{"TERM=xterm"}, NoMotion: true, Width: 80, Height: 24}
 }
 
-// Keyboard returns a reader that repeats the keys of first until enough is
-// closed, and then those of then until the reader is closed.
+// Keyboard returns a reader that repeats the keys of first until enough is closed, and
+// then the keys of then until the reader is closed.
 func Keyboard(first string, enough <-chan struct{}, then string) *io.PipeReader {
 	r, w := io.Pipe()
 	go func() {

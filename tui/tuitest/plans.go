@@ -47,8 +47,8 @@ func NewPlan(t testing.TB, action string) *PlanBuilder {
 	return &PlanBuilder{t, p}
 }
 
-// Object adds an object to the plan. sealed is the planned object, live the
-// object in the cluster and result that of the dry run, each nil for none.
+// Object adds an object to the plan. sealed is the planned object, live the object in
+// the cluster and result the dry run's, each nil for none.
 func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[string]any) *preview.Object {
 	body := sealed
 	if body == nil {
@@ -110,7 +110,7 @@ func (b *PlanBuilder) Seal() *preview.Plan {
 	return b.Plan
 }
 
-// Manifest returns an object; spec are its top-level fields beside metadata.
+// Manifest returns an object; spec are its top-level fields except metadata.
 func Manifest(apiVersion, kind, namespace, name string, spec map[string]any) map[string]any {
 	meta := map[string]any{"name": name}
 	if namespace != "" {
@@ -186,8 +186,8 @@ func FreshPlan(t *testing.T) *preview.Plan {
 	return b.Seal()
 }
 
-// UpgradePlan returns a plan that changes and deletes objects, and one of whose
-// objects could not be read.
+// UpgradePlan returns a plan that changes and deletes objects, and that has an object
+// that could not be read.
 func UpgradePlan(t *testing.T) *preview.Plan {
 	b := NewPlan(t, preview.RequestUpgrade)
 	b.Plan.Base = preview.Base{Revision: 3, Digest: DigestOf("base")}

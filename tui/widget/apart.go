@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Differences are the byte offsets at which a text first differs from other
-// texts, the last offset first. If two texts are cut and both show these
-// places, they look different.
+// Differences are the byte offsets where a text first differs from other texts, the last
+// offset first. If two texts are cut and both show these places, they look different.
 type Differences []int
 
 // maxDifferences is the most differences that a row shows.
@@ -47,8 +46,8 @@ func DifferencesFrom(text string, others ...string) Differences {
 // because similar rows are next to each other in most lists.
 const near = 8
 
-// DifferencesAmong compares the text of row at, of n rows, with those of the
-// rows around it; of returns a row's text.
+// DifferencesAmong compares the text of row at, of n rows, with the rows around it; of
+// returns a row's text.
 func DifferencesAmong(n, at int, of func(int) string) Differences {
 	others := make([]string, 0, 2*near)
 	for i := max(0, at-near); i < min(n, at+near+1); i++ {
@@ -73,7 +72,7 @@ func (d Differences) Split(n int) (before, after Differences) {
 }
 
 // Apart returns a text in a list as a span of exactly width cells. A text that is too
-// long is cut in its middle, but the places at which it differs from the rows next to it
+// long is cut in its middle, but the places where it differs from the rows next to it
 // stay.
 func Apart(role theme.Role, text string, differs Differences, width int) Span {
 	safe := textsafe.Line(text)
@@ -115,8 +114,8 @@ func apart(safe string, differs []int, width int) string {
 	}
 }
 
-// pieces returns the ends of a text of all cells and the places at which it
-// differs, in order and without overlaps.
+// pieces returns the ends of a text of all cells and the places where it differs, in
+// order and without overlaps.
 func pieces(differs []int, all int) []piece {
 	list := []piece{{0, min(shown, all)}, {max(0, all-shown), all}}
 	for _, at := range differs {

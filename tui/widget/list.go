@@ -1,7 +1,7 @@
 package widget
 
-// List is the cursor over the rows of a list, of which some cannot be selected,
-// and the window of visible rows. The caller has the rows themselves.
+// List is the cursor over the rows of a list, some not selectable, and the window of
+// visible rows. The caller has the rows themselves.
 type List struct {
 	Cursor int // index of the selected row, -1 when none can be
 	Top    int // index of the first visible row

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// Query is a one-line text field for searches and questions. The cursor moves
-// in it, words are deleted, and text can be pasted. What is typed there
-// approves nothing: an approval is confirmed in an [Input].
+// Query is a one-line text field for searches and questions. The cursor moves in it,
+// words are deleted, and text can be pasted. Text typed there approves nothing: an
+// approval is confirmed in an [Input].
 type Query struct {
 	field textinput.Model
 }

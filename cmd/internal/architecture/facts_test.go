@@ -40,7 +40,7 @@ var keepsWhole = []string{"Join", "Repeat", "ToUpper", "ToLower", "Compare", "Ne
 // masks are functions that take secrets out of any text.
 var masks = []string{module + "/preview.MaskText"}
 
-// What the program decides follows from typed facts. A sentence that is cut, searched or
+// The program's decisions follow from typed facts. A sentence that is cut, searched or
 // compared has become an interface: a better preposition in it changes a decision.
 func TestNoSentenceIsRead(t *testing.T) {
 	readers := sentenceReaders(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// mayStart lists the places at which goroutines start: the one helper that catches their panics,
-// and what is no part of the program that writes.
+// mayStart lists the places that may start goroutines: the one helper that catches their
+// panics, and code outside the program that writes.
 var mayStart = []string{"preview/tasks", "k8s/sandbox", "cmd/sandbox", "cmd/demo", "preview/corpustest", "preview/source/sourcetest", "tui/tuitest", ".tools", "testdata"}
 
 // TestGoroutinesArePanicSafe holds every goroutine of the program to package

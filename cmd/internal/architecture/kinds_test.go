@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What judges objects knows their kinds by group and kind: any package can bring an
+// Code that judges objects knows their kinds by group and kind: any package can bring an
 // object whose kind is called CustomResourceDefinition or ServiceAccount in its own
 // group. So nothing there compares a kind with a literal; the typed kinds of package
 // preview do, and the kinds of subjects, which have no group.

@@ -27,8 +27,8 @@ var wholeLists = map[string]string{
 	"cmd/internal/olmcluster/subscription.go":   "the objects of OLM in one namespace",
 }
 
-// TestListsNameTheFieldsThatAreUsed holds each list of objects to name what is used of
-// them: what it does not name is not kept, which in a large cluster is most of it.
+// TestListsNameTheFieldsThatAreUsed requires each list of objects to name the fields
+// used: other fields are not kept, which saves most of the memory in a large cluster.
 func TestListsNameTheFieldsThatAreUsed(t *testing.T) {
 	found := map[string]bool{}
 	lists := 0

@@ -105,8 +105,8 @@ func appendText(out []string, text string) []string {
 	return append(out, strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`))
 }
 
-// sum is the text of literals that are added up, which it notes; what else is added
-// stands as an ellipsis.
+// sum is the text of literals that are added up, which it notes; other operands become
+// an ellipsis.
 func sum(n ast.Expr, added map[ast.Node]bool) (text string, hasText bool) {
 	switch n := n.(type) {
 	case *ast.BasicLit:

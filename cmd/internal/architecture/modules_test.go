@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
-// required matches a module that a go.mod requires; what it replaces has another form.
+// required matches a module that a go.mod requires; replacements have another form.
 var required = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)(?: // indirect)?$`)
 
 // TestTheControlPlaneIsBuiltOfTheSameModules keeps what the program and the control plane

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// oldestKubectl is the minor version of the oldest kubectl, 1.26, of which all is said to
-// work: it completes the commands of plugins (help page "configuration").
+// oldestKubectl is the minor version of the oldest supported kubectl, 1.26: it completes
+// the commands of plugins (help page "configuration").
 const oldestKubectl = 26
 
 // sinceMinor has, of what messages use of kubectl itself, the minor version that brought it
@@ -28,8 +28,8 @@ var (
 	kubectlFlag = regexp.MustCompile(`(?:^|\s)(--for=[a-z]+|--[a-z-]+|-A\b)`)
 )
 
-// TestPrintedCommandsWorkWithAnOldKubectl reads all texts of the program: what they use of
-// kubectl itself is in the table, and no newer than the oldest kubectl.
+// TestPrintedCommandsWorkWithAnOldKubectl reads all texts of the program: the kubectl
+// features they use are in the table, and no newer than the oldest kubectl.
 func TestPrintedCommandsWorkWithAnOldKubectl(t *testing.T) {
 	used := map[string]string{}
 	eachSource(t, append(slices.Clone(program), "cmd/piped-plugin"), func(path string, _ *token.FileSet, file *ast.File) {

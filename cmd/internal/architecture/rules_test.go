@@ -31,8 +31,8 @@ func TestRulesAreNamedByTheTableAlone(t *testing.T) {
 	})
 }
 
-// What is said of a rule is said in its row. A sentence that stands in another
-// place too is changed in one of them only.
+// Facts about a rule are in its row. A sentence that stands in another place too is
+// changed in one of them only.
 func TestWhatIsSaidOfARuleIsTypedOnce(t *testing.T) {
 	sentences := ruleSentences()
 	places := map[string]string{}

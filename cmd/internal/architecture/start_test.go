@@ -63,8 +63,8 @@ func calls(call *ast.CallExpr, pkg, name string) bool {
 	return false
 }
 
-// What packages may allocate before main runs, in bytes: our own each, and all
-// together, half of which are libraries that are linked for other reasons.
+// What packages may allocate before main runs, in bytes: for each of ours, and for all
+// together; half of that are libraries linked for other reasons.
 const (
 	eachInit = 400 << 10
 	ourInits = 1 << 20
@@ -72,8 +72,8 @@ const (
 )
 
 // TestSlowStart counts what the program allocates before main runs. It is the same on
-// each machine, where time is not: what parses a schema or compiles expressions when a
-// package is initialized shows at once.
+// each machine, unlike time: a package that parses a schema or compiles expressions at
+// initialization shows at once.
 func TestSlowStart(t *testing.T) {
 	slowtest.Skip(t, "what needs the program built")
 	built := filepath.Join(corpustest.Repository(t), "bin", "kubectl-operator")

@@ -19,7 +19,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 			t.Errorf("%q with mode %v, %v, %v", data, info.Mode(), err, statErr)
 		}
 	}
-	// What cannot take the place of the path leaves nothing behind.
+	// A failed replacement leaves nothing behind.
 	if err := os.MkdirAll(filepath.Join(dir, "folder", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -150,8 +150,8 @@ func BenchmarkCatalog(b *testing.B) {
 	}
 }
 
-// catalogProgram runs the program with its own cache: what "make build" made where it is
-// there, else this binary.
+// catalogProgram runs the program with its own cache: the build of "make build" if
+// present, else this binary.
 func catalogProgram(t testing.TB) func(args ...string) (usage, string) {
 	t.Helper()
 	home := t.TempDir()

@@ -25,9 +25,9 @@ const (
 	// disturbedInOne is the number of them that share a control plane, so that its audit log
 	// stays one file.
 	disturbedInOne = 100
-	// How many there are without an environment that says so, and from which on: together
-	// they disturb four of the phases, and no run is killed twice, since after each kill the
-	// lock of the dead run is watched for 15 s.
+	// The default number of runs, and the number of the first: together they disturb four of
+	// the phases, and no run is killed twice, since after each kill the lock of the dead run
+	// is watched for 15 s.
 	usualOutages, firstUsualOutage = 2, 4
 	usualKills, firstUsualKill     = 2, 1
 )

@@ -45,11 +45,11 @@ var webhookOperators = []struct{ name, mode string }{
 
 // TestClusterWebhooksOfRealOperators installs real operators with webhooks on clusters
 // that issue certificates in different ways, without a word about certificates. The API
-// server calls the webhooks with what it got, after two upgrades and a rollback too,
-// what they were installed with stays, and after the uninstall nothing is left. What
-// came of each operator on each cluster is testdata/webhooks.golden. The usual run takes
-// a small operator, on two of the clusters through one upgrade alone; a soak takes all,
-// and rewrites the table with -update.
+// server calls the webhooks with the installed certificates, also after two upgrades and
+// a rollback; after the uninstall nothing is left. The result of each operator on each
+// cluster is testdata/webhooks.golden. The usual run takes a small operator, on two of
+// the clusters through one upgrade alone; a soak takes all, and rewrites the table with
+// -update.
 func TestClusterWebhooksOfRealOperators(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, "tests against the embedded control plane")

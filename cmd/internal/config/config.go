@@ -29,15 +29,13 @@ import (
 type Config struct {
 	// Catalogs are searched when the command line names none.
 	Catalogs []Catalog `json:"catalogs"`
-	// Mirrors are files of mirror rules, ImageDigestMirrorSets, of which
-	// those that come first are asked first.
+	// Mirrors are files of mirror rules, ImageDigestMirrorSets, asked in this order.
 	Mirrors      []string     `json:"mirrors"`
 	Verification Verification `json:"verification"`
 	Cache        Cache        `json:"cache"`
 	// Formats are programs that render what no built-in format recognises.
 	Formats []Format `json:"formats"`
-	// Sources are programs that fetch content, of which a reference source+NAME names
-	// one.
+	// Sources are programs that fetch content; a reference source+NAME names one.
 	Sources []Source `json:"sources"`
 	Records Records  `json:"records"`
 	// Policy is the file that findings are judged by where --policy names none.
@@ -50,7 +48,7 @@ type Format struct {
 	Name   string   `json:"name"`   // as in kubectl-operator-format-NAME
 	SHA256 string   `json:"sha256"` // of the program's bytes, hexadecimal
 	Path   string   `json:"path"`   // of the program; empty means the PATH
-	Files  []string `json:"files"`  // patterns (path.Match) one of which content of this format has
+	Files  []string `json:"files"`  // patterns (path.Match); content of this format has a match of one
 }
 
 // Source is an external program that fetches content. It runs only if its file has the
@@ -61,7 +59,7 @@ type Source struct {
 	Path   string `json:"path"`   // of the program; empty means the PATH
 }
 
-// Catalog is a catalog with a name, by which --catalog can refer to it.
+// Catalog is a catalog with a name for --catalog.
 type Catalog struct {
 	Name      string `json:"name"`
 	Reference string `json:"reference"`
@@ -91,8 +89,7 @@ type Policy struct {
 type Records struct {
 	Key     string   `json:"key"`     // file of the private key that signs what is applied
 	Trusted []string `json:"trusted"` // files of public keys, PEM
-	// Approvers is the file of who may approve, by which the signed approvals on record
-	// are verified again.
+	// Approvers is the file of approvers, for verifying the signed approvals on record.
 	Approvers string `json:"approvers"`
 }
 

@@ -1,6 +1,6 @@
-// Package controlplane installs the embedded control plane from an OCI image, for
-// those who have no checkout to build it in. The image is pinned by its digest; what
-// does not hash to it is not installed.
+// Package controlplane installs the embedded control plane from an OCI image, for those
+// who have no checkout to build it in. The image is pinned by its digest; other content
+// is not installed.
 package controlplane
 
 import (
@@ -79,8 +79,8 @@ func Install(ctx context.Context, o Options) (string, error) {
 	return program, removeOthers(to)
 }
 
-// tenths says how large a download is, and each tenth of it that has come. What is there
-// in a moment is not worth a line.
+// tenths says how large a download is, and each tenth of it that has come. A short
+// download is not worth a line.
 func tenths(say func(string)) func(source.Progress) {
 	const least = 1 << 20
 	said := int64(-1)
@@ -124,8 +124,8 @@ func parse(from, released string) (ref.Reference, error) {
 	return r, nil
 }
 
-// checkDigest returns an error unless a digest says which image is meant: what is
-// installed is run, so that a tag does not decide it.
+// checkDigest returns an error unless a digest says which image is meant: the installed
+// program is run, so a tag is not enough.
 func checkDigest(r ref.Reference, pin source.Pin, released string) error {
 	if strings.HasSuffix(r.Text, "@"+pin.Source.Digest) {
 		return nil
@@ -191,8 +191,8 @@ func writeProgram(path string, r io.Reader) (int64, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// removeOthers removes what stands beside an installed control plane: older ones, and
-// what is left of a process that was killed while it installed one.
+// removeOthers removes the other entries next to an installed control plane: older ones,
+// and leftovers of a killed installation.
 func removeOthers(kept string) error {
 	entries, err := os.ReadDir(filepath.Dir(kept))
 	if err != nil {

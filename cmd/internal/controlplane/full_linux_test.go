@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// A test that mounts is run again in a process with a view of the disk of its own.
+// A test that mounts is run again in a process with its own view of the disk.
 const (
 	inChild     = "CONTROLPLANE_TEST_FROM"
 	exitNoMount = 77

@@ -42,8 +42,8 @@ func (p published) push(t *testing.T, registry sourcetest.Registry) string {
 	return to.String()
 }
 
-// What a released program does at its first "sandbox up": it pulls the image that is built
-// in, by its digest, and nothing the second time.
+// The first "sandbox up" of a released program: it pulls the image that is built in, by
+// its digest, and nothing the second time.
 func TestAReleasedControlPlaneIsPulledFromItsRegistry(t *testing.T) {
 	requests := 0
 	registry := sourcetest.Plain(t, func(next http.Handler) http.Handler {

@@ -40,7 +40,7 @@ type Writer interface {
 
 // Session is one run of a command: the cluster, and where it asks.
 type Session struct {
-	// Reader and Writer contact the cluster; what Reader returns cannot write.
+	// Reader and Writer contact the cluster; a Reader's client cannot write.
 	Reader func(context.Context) (Reader, error)
 	Writer func(context.Context) (Writer, error)
 	// Namespace is the one that was chosen, empty for none.

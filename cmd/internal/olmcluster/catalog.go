@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// CatalogFlags are those of the commands that add and remove catalogs of the cluster.
+// CatalogFlags are the flags of the commands that add and remove catalogs of the cluster.
 type CatalogFlags struct {
 	// In is V0 or V1; empty for the catalogs of the configuration.
 	In                     string

@@ -1,10 +1,10 @@
 // Package olmcluster has the OLM of a cluster do what was reviewed here: it writes the
-// objects by which OLM is asked for something, and nothing that OLM makes itself. It
-// reads them as they are, and needs no library of OLM.
+// objects that request something from OLM, and nothing that OLM makes itself. It reads
+// them as they are, and needs no library of OLM.
 //
-// What OLM v0 installs is approved by its InstallPlan, after a comparison with what was
-// reviewed. OLM keeps only that it was approved: the digest of the reviewed plan is in an
-// annotation of both, see [installplan.Approved].
+// An installation by OLM v0 is approved through its InstallPlan, after a comparison with
+// the review. OLM keeps only that it was approved: the digest of the reviewed plan is in
+// an annotation of both, see [installplan.Approved].
 //
 // Each object is shown and asked about before it is written, and is written exactly like
 // that: created where none has its name, or changed at the version that was read. For the

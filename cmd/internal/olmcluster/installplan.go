@@ -340,8 +340,8 @@ func difference(have, want []map[string]any) string {
 
 func key(object map[string]any) string { return preview.RefOf(object).ID() }
 
-// equalObjects reports whether the canonical JSON of two objects is the same; what has
-// none is equal to nothing.
+// equalObjects reports whether the canonical JSON of two objects is the same; an object
+// without one is equal to nothing.
 func equalObjects(a, b map[string]any) bool {
 	first, err := preview.Canonical(a)
 	if err != nil {

@@ -34,7 +34,7 @@ type Install struct {
 }
 
 // NewInstall returns what OLM is asked for so that it installs a plan of this program.
-// Manifests reads those of a package's bundle.
+// Manifests reads the manifests of a package's bundle.
 func NewInstall(p *preview.Plan, timeout time.Duration, manifests func(*preview.Package) ([]map[string]any, error)) (*Install, error) {
 	bundles, err := reviewed(p, timeout, manifests)
 	if err != nil {
@@ -146,7 +146,8 @@ var (
 )
 
 // Check returns an error for a wrong value, and for flags that OLM cannot follow. It
-// sets in render that no certificates are issued, as OLM itself makes those of webhooks.
+// sets in render that no certificates are issued, as OLM itself makes webhook
+// certificates.
 func (v *Via) Check(given func(flag string) bool, render *planning.RenderOptions) error {
 	return v.check(given, render, own)
 }
@@ -185,8 +186,8 @@ func packageOf(p *preview.Plan) string {
 	return name
 }
 
-// Objects returns what is to be created: the namespace and the OperatorGroup where these
-// are missing, and the Subscription. What stands in the way is an error.
+// Objects returns the objects to create: the namespace and the OperatorGroup where these
+// are missing, and the Subscription. An obstacle is an error.
 func (in *Install) Objects(ctx context.Context, cluster Reader) ([]map[string]any, error) {
 	at := in.subscription()
 	all, err := cluster.List(ctx, at.APIVersion, at.Kind, at.Namespace, "")

@@ -30,7 +30,7 @@ type Pending struct {
 const subscriptionResource = "subscriptions.operators.coreos.com"
 
 // FindPending returns the InstallPlan that waits for the Subscription of that name, or to
-// the package of that name, in a namespace. What there is none for is an error. channel is
+// the package of that name, in a namespace. A missing InstallPlan is an error. channel is
 // the one that was asked for; empty for any.
 func FindPending(ctx context.Context, cluster Reader, namespace, name, channel string) (*Pending, error) {
 	if namespace == "" {
@@ -128,7 +128,7 @@ func waiting(ctx context.Context, cluster Reader, subscription map[string]any, c
 	return plan, nil
 }
 
-// targets returns the namespaces to which the OperatorGroup of a namespace leads.
+// targets returns the target namespaces of the OperatorGroup of a namespace.
 func targets(ctx context.Context, cluster Reader, of preview.Release) ([]string, error) {
 	groups, err := cluster.List(ctx, groupAPI, groupKind, of.Namespace, "")
 	if err != nil {

@@ -38,7 +38,7 @@ var flagAnswers = map[string]map[string]string{
 	),
 }
 
-// What does here what flags of the other plugin's uninstall did.
+// The equivalents here of flags of the other plugin's uninstall.
 var (
 	withCRDs       = `"` + commandline.Operator("uninstall", "NAME", "--include-crds") + `" deletes them with a release`
 	ofSubscription = `of a Subscription "` + commandline.Operator("uninstall", "NAME") + `" says what to delete`
@@ -61,7 +61,7 @@ func answers(pairs ...string) map[string]string {
 func Flag(command, name string) string { return flagAnswers[command][name] }
 
 // CheckServer returns an error for an address of a server that is a strategy for operands
-// of the other plugin's uninstall, whose letter (-s) is that of --server here.
+// of the other plugin's uninstall, whose letter (-s) means --server here.
 func CheckServer(address string) error {
 	if slices.Contains([]string{"abort", "ignore", "delete"}, address) {
 		return planning.Usagef("-s %s: -s is the address of a server, as in kubectl; %s", address, Flag("uninstall", "s"))

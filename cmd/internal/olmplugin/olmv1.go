@@ -79,7 +79,7 @@ func noFlags(*pflag.FlagSet) {}
 func NewOLMv1Command() *cobra.Command {
 	return &cobra.Command{
 		Use: "olmv1", Short: "Name the command for one of the plugin of the Operator Framework", Hidden: true,
-		DisableFlagParsing: true, // some letters are those of flags that all commands have here
+		DisableFlagParsing: true, // some letters belong to flags that all commands have here
 		RunE: func(cmd *cobra.Command, line []string) error {
 			for _, c := range olmv1Commands {
 				verb, kind, _ := strings.Cut(c.words, " ")
@@ -98,8 +98,8 @@ func NewOLMv1Command() *cobra.Command {
 	}
 }
 
-// answer returns the error that names the command which does the same here, with those of
-// the program's own flags that choose the cluster.
+// answer returns the error that names the command which does the same here, with the
+// program's own flags that choose the cluster.
 func (c olmv1Command) answer(line []string, inherited *pflag.FlagSet) error {
 	flags := pflag.NewFlagSet(c.words, pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true

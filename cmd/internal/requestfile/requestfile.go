@@ -30,8 +30,8 @@ type Text struct {
 	// Made is what the text was made from, where that is not one file: there is no
 	// file that could be written back. Empty for the text of a file.
 	Made string
-	// Place is a file, which need not exist, beside which relative paths in the text
-	// are.
+	// Place is a file, which need not exist; relative paths in the text start from its
+	// directory.
 	Place string
 }
 
@@ -199,8 +199,9 @@ func built(ctx context.Context, dir string) (Text, error) {
 }
 
 // appendCatalogs appends the ClusterCatalogs in the files of a directory whose kustomization
-// makes a ClusterExtension and no catalog: samples have it beside, as it is applied once
-// for all. What else is in these files, and what cannot be read, is not of the request.
+// makes a ClusterExtension and no catalog: samples have it in a separate file, as it is
+// applied once for all. What else is in these files, and what cannot be read, is not of the
+// request.
 func appendCatalogs(all *bytes.Buffer, dir string, made []format.RenderedObject) error {
 	const group, catalog = "olm.operatorframework.io/", "ClusterCatalog"
 	is := func(body map[string]any, kind string) bool {
@@ -252,9 +253,9 @@ func typed(dir, at, root string) string {
 	return root
 }
 
-// repository returns the directory within which a kustomization may refer to others,
-// and the path to dir from there: the repository that has it, else the working
-// directory, else the second directory above, where overlays have their bases.
+// repository returns the directory that limits the references of a kustomization, and
+// the path to dir from there: the repository that has it, else the working directory,
+// else the second directory above, where overlays have their bases.
 func repository(dir string) (root, at string, err error) {
 	dir, root, found, err := WorkingTree(dir)
 	if err != nil {

@@ -54,9 +54,8 @@ func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	})
 }
 
-// sameRequest is the time within which two signals count as one: timeout(1)
-// sends one to its child and one to the child's process group, and a terminal
-// that closes may send two.
+// sameRequest is how close two signals count as one: timeout(1) sends one to its child
+// and one to the child's process group, and a terminal that closes may send two.
 const sameRequest = 300 * time.Millisecond
 
 type shutdownKey struct{}
@@ -109,10 +108,9 @@ func (s *shutdown) leave(w io.Writer) {
 	os.Exit(int(install.Interrupted))
 }
 
-// AbortWhenBroken makes crashes that cannot be recovered, such as those of the
-// Go runtime, end the process with SIGABRT and without a core file, which could
-// contain credentials. Go's own exit code for a crash is 2, which here means
-// that nothing was changed.
+// AbortWhenBroken makes crashes that cannot be recovered, such as the Go runtime's, end
+// the process with SIGABRT and without a core file, which could contain credentials.
+// Go's own exit code for a crash is 2, which here means that nothing was changed.
 func AbortWhenBroken() {
 	debug.SetTraceback("crash")
 	noCoreFile()

@@ -147,8 +147,8 @@ func (s *Streams) CanDraw() bool {
 	return t.stdin && t.stdout && t.getenv("TERM") != "dumb"
 }
 
-// CanPrompt reports whether the user can be asked on a screen: there is a terminal
-// to draw on, and the environment is not that of a CI system.
+// CanPrompt reports whether the user can be asked on a screen: there is a terminal to
+// draw on, and the environment is no CI system's.
 func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
 
 // OnlyCI reports whether the environment of a CI system is all that keeps the user from

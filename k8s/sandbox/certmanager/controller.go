@@ -34,8 +34,7 @@ var definitions []byte
 // the real cert-manager.
 const fieldManager = "cert-manager"
 
-// retryAfter is the time after which a round that failed is repeated, even
-// without an event.
+// retryAfter is how long after a failed round the next begins, even without an event.
 const retryAfter = time.Second
 
 var (

@@ -135,7 +135,7 @@ func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (
 	return c.authority(ctx, issuer)
 }
 
-// authority returns the key pair with which an issuer signs.
+// authority returns the key pair that an issuer signs with.
 func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstructured) (keyPair, error) {
 	spec, _, _ := unstructured.NestedMap(issuer.Object, "spec")
 	if _, ok := spec["selfSigned"]; ok {

@@ -33,7 +33,7 @@ const (
 	soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
 )
 
-// turn is the environment variable by which "make test" says whose turn it is, as a number.
+// turn is the environment variable with the number of the turn, set by "make test".
 const turn = "KUBECTL_OPERATOR_TURN"
 
 // turns is of how many parts "make test" runs one.
@@ -66,8 +66,8 @@ func InSample(i, nth int) bool {
 }
 
 // Runs returns the numbers of a test's runs, from the first to before the second: the
-// usual ones from 0 on, or those that "make soak" asks for. What happens in a run
-// follows from its number.
+// usual ones from 0 on, or the ones that "make soak" asks for. A run's number determines
+// its course.
 func Runs(t testing.TB, usual int) (from, to int) {
 	t.Helper()
 	from, err := strconv.Atoi(cmp.Or(os.Getenv(soakFrom), "0"))

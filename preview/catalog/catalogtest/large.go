@@ -18,7 +18,7 @@ type Size struct {
 	Packages int
 	Bundles  int // of each package
 	// BundleBytes is the size of a bundle's document; public catalogs have 10 to 40 KB,
-	// most of which are the description and the examples of its ClusterServiceVersion.
+	// mostly the description and the examples of its ClusterServiceVersion.
 	BundleBytes int
 	// Needs gives each package a requirement on the next one, so that the first needs all.
 	Needs bool
@@ -28,7 +28,7 @@ type Size struct {
 func PackageName(i int) string { return fmt.Sprintf("operator-%05d", i) }
 
 // Generate writes a catalog to a directory as opm does: a directory for each package,
-// in which a file has its documents as indented JSON. The same size gives the same bytes.
+// with its documents as indented JSON in one file. The same size gives the same bytes.
 func Generate(t testing.TB, dir string, size Size) {
 	t.Helper()
 	filler := prose(size.BundleBytes)

@@ -34,8 +34,8 @@ func (u *universe) bundles(ctx context.Context, source int, name string) ([]*can
 	return out, nil
 }
 
-// decode returns the bundles of a package in order of preference: those of the default
-// channel first, in each channel the head first and skipped bundles last.
+// decode returns the bundles of a package in order of preference: the default channel's
+// first, in each channel the head first and skipped bundles last.
 func (u *universe) decode(source int, p *catalog.Package) []*candidate {
 	channels := make([]*catalog.Channel, len(p.Channels))
 	for i := range p.Channels {
@@ -99,8 +99,8 @@ func (r *requirement) excludes(c *candidate) bool {
 	return r.kind == isPackage && (c.pkg != r.pkg || !r.contains(c.version))
 }
 
-// fill reads the properties of a bundle, if that was not done yet. What is wrong with
-// them is kept as the bundle's problem; too many bundles are an error.
+// fill reads the properties of a bundle, if that was not done yet. A fault in them is
+// kept as the bundle's problem; too many bundles are an error.
 func (u *universe) fill(c *candidate) error {
 	if c.bundle == nil || c.filled {
 		return nil

@@ -11,9 +11,9 @@ import (
 	celref "github.com/google/cel-go/common/types/ref"
 )
 
-// Limits on the rules of one problem. A rule that looks for a property among
-// two hundred costs about a thousand; what is charged for one bundle at most is
-// what a rule of several nested loops over them needs.
+// Limits on the rules of one problem. A rule that looks for a property among two hundred
+// costs about a thousand; the limit for one bundle is the cost of a rule with several
+// nested loops over them.
 const (
 	maxRuleBytes = 16 << 10
 	ruleCost     = 1_000_000

@@ -28,9 +28,9 @@ const (
 )
 
 // FromContent returns the properties that opm would publish in a catalog for a
-// registry+v1 bundle directory, as far as dependency resolution uses them: what the CSV
-// owns and requires, and the files below metadata (operator-registry, pkg/registry,
-// "operator-bundle.md"). Content without a CSV has none.
+// registry+v1 bundle directory, as far as dependency resolution uses them: the APIs that
+// the CSV owns and requires, and the files below metadata (operator-registry,
+// pkg/registry, "operator-bundle.md"). Content without a CSV has none.
 func FromContent(content fs.FS) ([]catalog.Property, error) {
 	csv, err := readCSV(content)
 	if err != nil || csv == nil {

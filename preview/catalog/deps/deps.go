@@ -1,16 +1,15 @@
-// Package deps finds the packages that a bundle needs beside itself: what its
-// olm.package.required, olm.gvk.required, olm.label.required and
-// olm.constraint properties ask for, and what those ask for in turn.
+// Package deps finds the dependencies of a bundle: the packages that its
+// olm.package.required, olm.gvk.required, olm.label.required and olm.constraint
+// properties require, and their dependencies in turn.
 //
-// It is complete: when some choice of bundles meets every requirement, one is
-// found, and among those the one that the order of preference names. When none
-// does, the error is a set of constraints that cannot hold together and of
-// which every proper subset can.
+// It is complete: when some choice of bundles meets every requirement, one is found, and
+// among those the one that the order of preference names. When none does, the error is a
+// minimal set of constraints that cannot hold together.
 //
-// The rules are those of the OLM v0 resolver (operator-lifecycle-manager,
-// pkg/controller/registry/resolver), with a release in the place of a
-// namespace: every requirement is met by one bundle; of a package there is one
-// bundle; an API has one provider.
+// The rules follow the OLM v0 resolver (operator-lifecycle-manager,
+// pkg/controller/registry/resolver), with a release in the place of a namespace: every
+// requirement is met by one bundle; of a package there is one bundle; an API has one
+// provider.
 package deps
 
 import (
@@ -52,7 +51,7 @@ type Catalog interface {
 	Names() []string
 	Has(name string) bool
 	Package(name string) (*catalog.Package, error)
-	// Providers returns the packages of which some bundle provides an API.
+	// Providers returns the packages that have a bundle that provides an API.
 	Providers(group, version, kind string) ([]string, error)
 }
 
@@ -109,9 +108,9 @@ type Problem struct {
 
 // Solution is the root with all of its dependencies.
 type Solution struct {
-	// Packages are in the order to install them: what a package requires comes
-	// before it, unless it is part of a circle. The root is one of them, the
-	// last one unless its dependencies require it in turn.
+	// Packages are in the order to install them: the dependencies of a package come before
+	// it, unless they form a circle. The root is one of them, the last one unless its
+	// dependencies require it in turn.
 	Packages []Package
 }
 
@@ -128,7 +127,7 @@ type Package struct {
 	From string
 	// Dependencies are its requirements in the order published, each once.
 	Dependencies []preview.Dependency
-	// APIs are those of its requirements that the cluster meets.
+	// APIs are the requirements that the cluster meets.
 	APIs []API
 }
 

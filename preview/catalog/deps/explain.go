@@ -24,7 +24,7 @@ type Unsatisfiable struct {
 	Also []string
 
 	universe   *universe
-	statements []*statement // those of Constraints
+	statements []*statement // the texts of Constraints
 }
 
 func (e *Unsatisfiable) Error() string {

@@ -34,8 +34,8 @@ type dependencyEdge struct {
 	r  *requirement
 }
 
-// formula has a universe of bundles as clauses for a SAT solver, in which every
-// statement can be switched off to find out which of them contradict each other.
+// formula has a universe of bundles as clauses for a SAT solver; every statement can be
+// switched off to find the ones that contradict each other.
 type formula struct {
 	u          *universe
 	solver     *gini.Gini
@@ -78,8 +78,8 @@ func encode(ctx context.Context, u *universe) (*formula, error) {
 }
 
 // statements returns the conditions on a solution: first the requirements in the order
-// they were found, then conflicts with what the cluster has, then the packages and APIs
-// of which only one version or provider can be installed.
+// they were found, then conflicts with the cluster, then the packages and APIs that can
+// have only one installed version or provider.
 func (u *universe) statements(ctx context.Context) ([]*statement, error) {
 	out := u.needs()
 	byPackage, byAPI := map[string][]*candidate{}, map[API][]*candidate{}
@@ -232,7 +232,7 @@ func (f *formula) solve(ctx context.Context, assumed ...z.Lit) (bool, error) {
 			return false, err
 		}
 		f.solver.Assume(assumed...)
-		// What was learned in a slice of time stays for the next.
+		// Clauses learned in a slice of time stay for the next.
 		switch f.solver.Try(100 * time.Millisecond) {
 		case 1:
 			f.model = f.model[:0]
@@ -260,8 +260,8 @@ type selection struct {
 }
 
 // prefer chooses for each requirement, beginning with the root's, the most preferred
-// bundle with which a complete solution exists. Without a solution it returns the
-// explanation as error.
+// bundle that allows a complete solution. Without a solution it returns the explanation
+// as error.
 func (f *formula) prefer(ctx context.Context) (*selection, error) {
 	var all []z.Lit
 	for _, s := range f.statements {

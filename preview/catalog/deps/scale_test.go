@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
-// tree is a problem of many packages, each of which has so many versions and needs ten
-// others: the first needs all of them.
+// tree is a problem of many packages; each has the given number of versions and needs
+// ten others: the first needs all of them.
 func tree(t testing.TB, packages, versions int) Problem {
 	t.Helper()
 	name := func(i int) string { return fmt.Sprintf("p%05d", i) }
@@ -28,8 +28,8 @@ func tree(t testing.TB, packages, versions int) Problem {
 	return Problem{Root: root(needsPackage(name(0), ">=1.0.0")), Sources: sources(published(t, "cat", list...))}
 }
 
-// What a solution of 5,000 packages costs each of them is what one of 500 does, in
-// bytes that are allocated: it is the same on each machine.
+// A solution of 5,000 packages allocates as many bytes per package as one of 500: it is
+// the same on each machine.
 func TestThousandsOfPackagesAreSolvedInLinearWork(t *testing.T) {
 	each := func(packages int) float64 {
 		p := tree(t, packages, 1)

@@ -35,8 +35,8 @@ type preference struct {
 
 func (c *candidate) label() string { return c.pkg + " " + c.choice.Version }
 
-// universe has everything that a solution can consist of: the root, and all bundles
-// that can meet its requirements, or those of such a bundle.
+// universe has everything that a solution can consist of: the root, and all bundles that
+// can meet its requirements, or a requirement of such a bundle.
 type universe struct {
 	problem Problem
 	rules   *celRules
@@ -177,8 +177,8 @@ func (u *universe) resolve(ctx context.Context, by *candidate, r *requirement) e
 	return nil
 }
 
-// candidates returns the bundles that may meet a requirement, by the packages that it
-// names: those of every package if it names none.
+// candidates returns the bundles that may meet a requirement, from the packages that it
+// names, or from every package if it names none.
 func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate, error) {
 	names, known, err := r.scope(u)
 	if err != nil {

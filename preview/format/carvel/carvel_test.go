@@ -156,7 +156,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// What a lock lets through are references with digests, each reference to one.
+// A lock passes only references with digests, each reference with one.
 func FuzzImageLock(f *testing.F) {
 	f.Add([]byte(lockText))
 	f.Add([]byte("apiVersion: imgpkg.carvel.dev/v1alpha1\nkind: ImagesLock\nimages: [1, {image: null}]\n"))

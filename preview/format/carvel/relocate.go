@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// What "imgpkg copy" pushes beside a bundle that it moves: an image, tagged by the digest
+// "imgpkg copy" also pushes, with a bundle that it moves: an image, tagged by the digest
 // of the bundle, with a file that lists the images it moved into the bundle's repository.
 const (
 	locationsFile   = "image-locations.yml"
@@ -21,10 +21,10 @@ const (
 	locationsSuffix = ".image-locations.imgpkg"
 )
 
-// relocate lets the lock lead to the repository of the bundle for each image that
-// "imgpkg copy" moved there, by its locations image. As with "imgpkg pull", all images
-// of the lock have moved or none has. If the registry cannot be asked, or its answer is no
-// list of images, a note says so and the images stay those of the lock.
+// relocate lets the lock lead to the repository of the bundle for each image that "imgpkg
+// copy" moved there, by its locations image. As with "imgpkg pull", all images of the lock
+// have moved or none has. If the registry cannot be asked, or its answer is no list of
+// images, a note says so and the lock's images stay.
 func (l *lock) relocate(ctx context.Context, in format.Input, out *format.Output) error {
 	repository, tag, ok := l.locations(in.Source)
 	if !ok || in.Peers == nil {

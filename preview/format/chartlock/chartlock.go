@@ -1,7 +1,7 @@
-// Package chartlock reads what a Helm chart depends on (helm.sh/docs/topics/charts,
-// "Chart dependencies"): the dependencies of Chart.yaml, and the exact versions to which
-// Chart.lock pins them. A lock that was written for other dependencies is refused, and a
-// version is never chosen from a range.
+// Package chartlock reads the dependencies of a Helm chart (helm.sh/docs/topics/charts,
+// "Chart dependencies") from Chart.yaml, and the exact versions that Chart.lock pins. A
+// lock that was written for other dependencies is refused, and a version is never chosen
+// from a range.
 package chartlock
 
 import (
@@ -120,7 +120,7 @@ func dependencies(name string, from map[string]any) ([]*chart.Dependency, error)
 	return list, nil
 }
 
-// check returns an error unless the lock is that of the dependencies: by its digest, as
+// check returns an error unless the lock matches the dependencies: by its digest, as
 // "helm dependency build" compares it, and for each by name and version.
 func (d *Dependencies) check(digest string, v1 bool) error {
 	differ := func(why string) error { return &DifferError{File: d.File, LockFile: d.LockFile, Why: why} }

@@ -187,7 +187,7 @@ func TestAChildReachesNothing(t *testing.T) {
 	}
 }
 
-// What holds where the system offers no stronger isolation.
+// The limits where the system offers no stronger isolation.
 func TestTheDefaultsOfLibrariesRefuseByThemselves(t *testing.T) {
 	transport, client, resolver := http.DefaultTransport, http.DefaultClient, net.DefaultResolver
 	defer func() { http.DefaultTransport, http.DefaultClient, net.DefaultResolver = transport, client, resolver }()

@@ -27,8 +27,8 @@ func confine(memory int64) string {
 	return "seccomp: no files, no sockets, no programs"
 }
 
-// filter installs a seccomp filter on every thread. System calls that are not in
-// the list, and those of the machine's other ABI, fail with EPERM.
+// filter installs a seccomp filter on every thread. System calls that are not in the
+// list, and calls of the machine's other ABI, fail with EPERM.
 func filter() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -22,7 +22,7 @@ func TestEveryAllowedCallIsOneOfItsMachine(t *testing.T) {
 	}
 }
 
-// What the filter answers, system call by system call.
+// The filter's answers, by system call.
 func TestTheFilterAnswers(t *testing.T) {
 	p := policy()
 	program, err := p.Assemble()
@@ -78,8 +78,8 @@ func TestTheFilterAnswers(t *testing.T) {
 	}
 }
 
-// answer runs the filter on struct seccomp_data. The words of that have the order
-// of the machine, and those of the interpreter that of the network.
+// answer runs the filter on struct seccomp_data. Its words have the machine's byte
+// order, and the interpreter's have the network's.
 func answer(t *testing.T, machine *bpf.VM, number, abi uint32, first uint64) uint32 {
 	t.Helper()
 	var data []byte

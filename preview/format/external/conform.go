@@ -14,7 +14,7 @@ import (
 
 // Conform tests a format program with built-in requests and, if sample is not nil, with
 // content that the program must accept. Other content it may refuse, but with exit code
-// and message as the protocol has them. The error is that of ctx.
+// and message as the protocol has them. It returns the error of ctx.
 func Conform(ctx context.Context, p *program.Program, sample fs.FS) ([]program.Check, error) {
 	c := &conformance{Checks: &program.Checks{Program: p}}
 	tried := contents()

@@ -3,9 +3,9 @@
 // functions protocol (config.kubernetes.io/v1) from standard input and writes
 // one to standard output.
 //
-// A program runs with the user's rights and is not sandboxed, so only the user
-// names one, on the command line or in the configuration; content never does.
-// What runs is a private copy of the bytes whose digest the plan seals.
+// A program runs with the user's rights and is not sandboxed, so only the user names
+// one, on the command line or in the configuration; content never does. The program that
+// runs is a private copy of the bytes whose digest the plan seals.
 package external
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// SourceKind is the kind of the source by which a plan pins a format program.
+// SourceKind is the kind of the source that pins a format program in a plan.
 const SourceKind = "format"
 
 // Format is a [format.Format] that an external program renders.

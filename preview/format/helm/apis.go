@@ -9,7 +9,7 @@ import (
 )
 
 // kinds are the kinds of the stable API versions that Kubernetes 1.37 serves, as
-// GROUP/VERSION/KIND; a test compares them with those of the sandbox.
+// GROUP/VERSION/KIND; a test compares them with the sandbox's.
 //
 //go:embed kinds.txt
 var kinds string

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Without a cluster a chart gets the answers that a cluster of today gives about its own
-// kinds: those of stable versions are served.
+// Without a cluster a chart gets the answers of a current cluster about its own kinds:
+// stable versions are served.
 func TestAPIsWithoutACluster(t *testing.T) {
 	apis := map[string]string{
 		"apiextensions.k8s.io/v1/CustomResourceDefinition": "true",
@@ -40,7 +40,7 @@ func TestAPIsWithoutACluster(t *testing.T) {
 	}
 }
 
-// The kinds that count as served are those of stable versions that the sandbox serves.
+// The kinds that count as served are the sandbox's kinds in stable versions.
 func TestClusterKindsThatCountAsServedAreServed(t *testing.T) {
 	client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sandboxtest.Start(t).Kubeconfig()})
 	if err != nil {

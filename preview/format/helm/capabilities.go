@@ -31,8 +31,7 @@ type capabilities struct {
 	version *common.KubeVersion
 	apis    []string
 	read    *capabilityReads
-	// Uses of the list of API versions, and those of them that were questions
-	// about one.
+	// Uses of the list of API versions, and how many of them asked about one.
 	uses, questions *int
 }
 

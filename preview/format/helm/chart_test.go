@@ -99,7 +99,7 @@ func TestAHostileChartIsStopped(t *testing.T) {
 		"its values expand":          {chartOf("values.yaml", bomb(), "templates/a.yaml", "{{ toYaml .Values }}"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// What needs too much memory is stopped by that on a busy machine, too.
+			// A rendering that needs too much memory is stopped for that on a busy machine, too.
 			f := chartFormat{time: 5 * time.Minute, memory: 192 << 20}
 			if name == "it loops" { // until its time is over
 				f.time = 200 * time.Millisecond
@@ -198,8 +198,8 @@ func TestADiskThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-// What a stranger writes never crashes the parent: it decodes Chart.yaml, and
-// splits what templates made.
+// Hostile content never crashes the parent: it decodes Chart.yaml, and splits what
+// templates made.
 func FuzzRenderedFiles(f *testing.F) {
 	f.Add([]byte(configMap("a")+"---\n"+hookOf("pre-install", "1")), []byte("name: a\nversion: 1.0.0\n"))
 	f.Add([]byte("---\n---\nkind: List\nitems: [{}]"), []byte("[]"))
@@ -222,7 +222,7 @@ func FuzzRenderedFiles(f *testing.F) {
 	})
 }
 
-// Helm prints templates whose names end in NOTES.txt and does not apply them, those of
+// Helm prints templates whose names end in NOTES.txt and does not apply them, notes of
 // subcharts with --render-subchart-notes.
 func TestNotesAreRenderedAndNotApplied(t *testing.T) {
 	const note = "{{ .Release.Name }} runs\n"

@@ -29,8 +29,8 @@ type clusterCaps struct {
 }
 
 // chooseCapabilities returns the Kubernetes version and APIs that the user gave, else
-// those of the cluster, else defaults. If the user gives either, the APIs are those
-// given and the built-in ones, on every machine.
+// the cluster's, else defaults. If the user gives either, the APIs are those given and
+// the built-in ones, on every machine.
 func chooseCapabilities(ctx context.Context, in format.Input) (clusterCaps, error) {
 	c := clusterCaps{
 		kubeVersion: in.Params.KubeVersion, versionGiven: in.Params.KubeVersion != "",

@@ -84,8 +84,8 @@ func TestSlowEveryChartOfTheCorpusLoadsOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// What "helm template" makes of a chart, by the steps of Helm's own packages:
-// id to digest.
+// The output of "helm template" for a chart, by the steps of Helm's own packages: id to
+// digest.
 func helmTemplate(t *testing.T, in format.Input) map[string]string {
 	t.Helper()
 	files, err := readChart(in.Content)

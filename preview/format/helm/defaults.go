@@ -49,7 +49,7 @@ func takes(defaults map[string]any, keys []string) bool {
 	return !isMap || len(below) == 0 || takes(below, keys[1:])
 }
 
-// subcharts returns the keys under which a chart passes values to its subcharts.
+// subcharts returns the keys of a chart's values for its subcharts.
 func subcharts(content fs.FS, root string) ([]string, error) {
 	meta, err := readMapping(content, path.Join(root, chartFile))
 	if err != nil {

@@ -75,7 +75,7 @@ type chartPlace struct {
 	parent  *chartPlace // nil for the chart itself
 }
 
-// below returns the path in the content to which file:// leads from the chart; false if
+// below returns the path in the content that file:// leads to from the chart; false if
 // the chart was fetched, or the path leads out.
 func (p *chartPlace) below(local string) (string, bool) {
 	target := path.Join(p.at, local)
@@ -212,7 +212,7 @@ func (r *renderer) openDependency(ctx context.Context, d chartlock.Dependency, p
 	return content, "", nil
 }
 
-// beside returns the directory of the content to which a dependency leads by file://, and
+// beside returns the directory of the content that a dependency's file:// leads to, and
 // its path.
 func (r *renderer) beside(d chartlock.Dependency, local string, parent *chartPlace) (fs.FS, string, error) {
 	whole, _ := r.whole()

@@ -13,7 +13,7 @@ import (
 	_ "time/tzdata" // the same zones on every machine, and where no file may be read
 )
 
-// seedSize is the size in bytes of the key from which the random values are derived.
+// seedSize is the size in bytes of the key that the random values are derived from.
 const seedSize = 32
 
 // probeShift is how much later the clock of the second rendering is: enough to change
@@ -24,8 +24,8 @@ const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
 const maxRandom = 1 << 20
 
 // valueSource is the clock and the random source of a rendering. Its values are derived
-// from the request, so that repeated renderings, in which only more lookups are
-// answered, agree. With probe set, every value is another one.
+// from the request, so that repeated renderings, with only more answers to lookups,
+// agree. With probe set, every value is another one.
 type valueSource struct {
 	now    time.Time
 	stream cipher.Stream

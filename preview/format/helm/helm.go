@@ -6,11 +6,11 @@
 // files. It has no network, no files and no environment, and is ended when it
 // takes too long or too much.
 //
-// What a template asks of the cluster is asked by the parent. A rendering that
-// looks up something it has no answer for notes the question and goes on with
-// an empty one; the parent reads the answers, records them, and renders again
-// until nothing new is asked. The last rendering is then repeated with another
-// clock and other random values: fields that differ are nondeterministic.
+// The parent sends a template's requests to the cluster. A rendering that looks up
+// something it has no answer for notes the question and goes on with an empty one; the
+// parent reads the answers, records them, and renders again until nothing new is asked.
+// The last rendering is then repeated with another clock and other random values: fields
+// that differ are nondeterministic.
 package helm
 
 import (

@@ -110,7 +110,7 @@ func documents(f file, verbatim bool) ([]document, error) {
 }
 
 // decodePart decodes one part of a file. Helm writes a manifest with a newline behind each
-// part, which a block scalar at its end keeps, and sends that of a hook as it is rendered
+// part, which a block scalar at its end keeps, and sends a hook's as it is rendered
 // (helm.sh/helm/v4 v4.3.1, pkg/action/action.go and hooks.go).
 func decodePart(part string) ([]preview.Document, error) {
 	decoded, err := preview.DecodeDocuments([]byte(part + "\n"))

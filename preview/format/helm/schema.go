@@ -10,11 +10,11 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// schemaURL is the address under which the schema compiler knows values.schema.json.
+// schemaURL is the address of values.schema.json for the schema compiler.
 const schemaURL = "chart:///values.schema.json"
 
-// checkSchemas validates the values against the schemas of a chart and its subcharts,
-// as Helm does, but fetches no schema that those refer to. path is that of the
+// checkSchemas validates the values against the schemas of a chart and its subcharts, as
+// Helm does, but fetches no schema that those refer to. path is the path of the
 // subchart, for errors.
 func checkSchemas(c *chart.Chart, values map[string]any, path string) error {
 	if len(c.Schema) > 0 {

@@ -44,8 +44,8 @@ func (r *renderer) noteChance(ctx context.Context, first *response, a, b *object
 }
 
 // noteLookups returns a note of the lookups that may lead to other objects, where no
-// cluster answers them. What the chart's own objects hold follows from the chart: of these
-// it is tried whether it matters that they exist.
+// cluster answers them. The content of the chart's own objects follows from the chart: a
+// rendering tries whether their existence matters.
 func (r *renderer) noteLookups(ctx context.Context, kept []format.RenderedObject) ([]preview.Note, error) {
 	if r.in.Cluster != nil || len(r.lookups) == 0 {
 		return nil, nil
@@ -128,8 +128,8 @@ func existing(ref preview.Ref, body map[string]any) map[string]any {
 	return out
 }
 
-// addsObjects reports whether the chart makes further objects where those of the answers
-// exist, or whether that is not known, as it then fails or looks up more.
+// addsObjects reports whether the chart makes further objects where the looked-up
+// objects exist, or whether that is not known, as it then fails or looks up more.
 func (r *renderer) addsObjects(ctx context.Context, answers map[string]json.RawMessage, kept []format.RenderedObject) bool {
 	present := *r.request
 	present.Answers = maps.Clone(present.Answers)

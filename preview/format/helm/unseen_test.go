@@ -29,8 +29,8 @@ data: {password: '{{ if $old }}{{ index $old.data "password" }}{{ else }}{{ rand
 `
 )
 
-// What a chart makes at another time, with other luck or against another cluster, and not
-// in this rendering, may be anything.
+// Objects that a chart makes only at another time, with other random values or against
+// another cluster may be anything.
 func TestObjectsThatMayBeMissingAreNotKnown(t *testing.T) {
 	for name, test := range map[string]struct{ chart, chance, lookup string }{
 		"after a date":                        {"{{ if gt (now | unixEpoch | int64) 4000000000 }}\n" + admin + "{{ end }}", "package/demo", ""},

@@ -154,7 +154,7 @@ func templatesOf(c *chart.Chart) map[string]string {
 	return out
 }
 
-// inChart returns a file name without the chart's name, with which Helm begins it.
+// inChart returns a file name without Helm's prefix, the chart's name.
 func inChart(c *chart.Chart, name string) string { return strings.TrimPrefix(name, c.Name()+"/") }
 
 // load parses the files of a chart and its subcharts. A library chart, which has

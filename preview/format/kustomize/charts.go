@@ -25,14 +25,14 @@ const (
 	maxValues = 1 << 20
 )
 
-// chartsDir is the directory, beside a kustomization, of what its charts render.
+// chartsDir is the directory, next to a kustomization, of its rendered charts.
 const chartsDir = ".helmCharts"
 
 // definitions matches the files of a chart that "helm template" leaves out without
 // --include-crds.
 var definitions = lazyregexp.New(`^(charts/[^/]+/)*crds/`)
 
-// chartName matches the names of charts, none of which a program takes for a flag.
+// chartName matches the names of charts that no program takes for a flag.
 var chartName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,249}$`)
 
 // inflated renders the field helmCharts, in this program and from charts of the content
@@ -105,8 +105,8 @@ func (p *planner) inflate(at fieldLocation, c *types.HelmChart, i int) ([]any, e
 	return p.addRendered(at.k, c, out, dir, i)
 }
 
-// chartNamespace returns the namespace of a chart that names none: that of its
-// kustomization, or of the nearest one that refers to it and has one.
+// chartNamespace returns the namespace of a chart that names none: from its
+// kustomization, or from the nearest one that refers to it and has one.
 func (p *planner) chartNamespace(k *kustomization) string {
 	namespace := p.namespaces[len(p.namespaces)-1]
 	if k.typed.Namespace == "" {
@@ -154,8 +154,8 @@ func (p *planner) chart(at fieldLocation, c *types.HelmChart) (string, error) {
 		c.Name, pull, commandline.ShellWord(p.advice.Path(path.Dir(dir))), p.advice.Preview())
 }
 
-// chartValues merges the values of a chart as kustomize does: those of valuesFile with
-// the inline ones, under those of additionalValuesFiles.
+// chartValues merges the values of a chart as kustomize does: values of valuesFile with
+// the inline ones, overridden by additionalValuesFiles.
 func (p *planner) chartValues(at fieldLocation, c *types.HelmChart, dir string) (map[string]any, error) {
 	values := map[string]any{}
 	base := path.Join(dir, "values.yaml")

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 )
 
-// chartedTree returns a base and overlays of it, of which some have charts, namespaces and
-// other changes.
+// chartedTree returns a base and its overlays; some have charts, namespaces and other
+// changes.
 func chartedTree(random *rand.Rand) map[string]string {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	chart := func(dir string) map[string]string {
@@ -71,8 +71,8 @@ rules: []
 	return files
 }
 
-// What charts of kustomizations render is what kubectl kustomize --enable-helm makes of
-// them with the real helm, object by object.
+// Charts of kustomizations render the same objects as kubectl kustomize --enable-helm
+// with the real helm.
 func TestSlowChartsAreThoseOfKubectlKustomize(t *testing.T) {
 	slowtest.Skip(t, "the comparison with the real kubectl and helm")
 	var programs [2]string

@@ -91,7 +91,7 @@ func TestNoFieldLeadsToAConnection(t *testing.T) {
 			}
 
 			before = connections.Load()
-			_, _ = alone(t, files) // it may fail; what it connects to is the question
+			_, _ = alone(t, files) // it may fail; the question is where it connects to
 			if connected := connections.Load() > before; connected != c.fetches {
 				t.Errorf("kustomize, left alone, connects: %v; this table says %v", connected, c.fetches)
 			}

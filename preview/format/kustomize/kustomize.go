@@ -1,7 +1,7 @@
-// Package kustomize builds kustomizations. What one refers to is found first, by [plan], which
-// refuses whatever is neither a file of the content nor pinned: remote bases by a branch,
-// plugins, functions. Bases by a commit are fetched as their own sources, and charts of the
-// content are rendered by the format helm. Only the files found are then given to kustomize
+// Package kustomize builds kustomizations. [plan] first finds its references and refuses any
+// that is neither a file of the content nor pinned: remote bases by a branch, plugins,
+// functions. Bases by a commit are fetched as their own sources, and charts of the content are
+// rendered by the format helm. Only the files found are then given to kustomize
 // (sigs.k8s.io/kustomize/api/krusty), which runs in a confined child process, because it
 // fetches and executes by itself when asked to.
 package kustomize
@@ -22,8 +22,7 @@ import (
 // Name is the format's name in plans.
 const Name = "kustomize"
 
-// originKey is the annotation in which kustomize writes the file that an object came
-// from.
+// originKey is the annotation where kustomize writes the file that an object came from.
 const originKey = "config.kubernetes.io/origin"
 
 // New returns the format, without the field helmCharts.
@@ -138,9 +137,9 @@ type sources struct {
 	objects map[string][]preview.LocatedObject
 }
 
-// line returns the line at which the source of a built object begins, found by its kind
-// and name or, because a build may change the name, by its kind alone. It is 0 if
-// several objects match or none does.
+// line returns the first line of a built object's source, found by its kind and name or,
+// because a build may change the name, by its kind alone. It is 0 if several objects
+// match or none does.
 func (s sources) line(file string, built map[string]any) int {
 	objects, known := s.objects[file]
 	if !known {

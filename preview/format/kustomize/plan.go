@@ -36,7 +36,7 @@ type build struct {
 
 	file       string            // the kustomization at Root
 	keepOrigin bool              // it asks for origin annotations itself
-	rendered   map[string]string // files that charts rendered → those of the chart
+	rendered   map[string]string // files that charts rendered → the chart's files
 	sources    []preview.Source  // that were fetched
 	notes      []preview.Note    // of rendering charts
 	texts      []format.Text     // that charts print
@@ -147,7 +147,7 @@ func (p *planner) follow(k *kustomization) error {
 
 // bases follows the references of the fields resources, bases and components.
 func (p *planner) bases(k *kustomization) error {
-	for i, name := range k.typed.Resources { // has those of bases at its end
+	for i, name := range k.typed.Resources { // has the bases' at its end
 		field := "resources"
 		if first := len(k.typed.Resources) - len(list(k.fields["bases"])); i >= first {
 			field, i = "bases", i-first
@@ -164,8 +164,8 @@ func (p *planner) bases(k *kustomization) error {
 	return nil
 }
 
-// entry follows entry i of a list of bases. A remote one is replaced by the directory
-// to which it was read.
+// entry follows entry i of a list of bases. A remote one is replaced by its local
+// directory.
 func (p *planner) entry(k *kustomization, field string, i int, name string, mayBeFile bool) error {
 	at := fieldLocation{k, field}.index(i, "")
 	if !remote(name) {

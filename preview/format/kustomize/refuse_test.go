@@ -90,7 +90,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// What expands without end costs bounded memory and time.
+// Endless expansion costs bounded memory and time.
 func TestABombIsRefused(t *testing.T) {
 	bomb := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := 'b'; i < 'k'; i++ {

@@ -16,6 +16,6 @@ func remote(name string) bool {
 		strings.Contains(name+"/", ".git/") || strings.Contains(name, "_git/")
 }
 
-// fetched matches the beginnings by which kustomize knows a reference to fetch: URL
-// schemes, USER@, and the hosts that it accepts without either.
+// fetched matches the beginnings of references that kustomize fetches: URL schemes,
+// USER@, and the hosts that it accepts without either.
 var fetched = lazyregexp.New(`^(git::)*(https?:|ssh:|file:|[a-z][a-z0-9-]*@|gh:|(github|gitlab)\.com[/:])`)

@@ -21,7 +21,7 @@ var errMany = fmt.Errorf("more than %d directories of git repositories", maxRemo
 // each below HOST/REPO/COMMIT. kustomize sees them as neighbours.
 const remoteDir = "remote"
 
-// repository is a git repository at a commit, of which some directories are read.
+// repository is a git repository at a commit, with the directories to read.
 type repository struct {
 	base remotebase.Base
 	dir  string // in the build

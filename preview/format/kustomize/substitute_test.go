@@ -19,7 +19,7 @@ func substituted(t testing.TB, object string, variables map[string]string) (map[
 	return out.Objects[0].Body, nil
 }
 
-// What Flux' own documentation of postBuild says of variables.
+// The rules for variables in Flux' own documentation of postBuild.
 func TestVariablesAreSubstitutedAsFluxDoes(t *testing.T) {
 	variables := map[string]string{"CITY": "Oslo", "N": "3", "on": "true", "region": "eu-central-1"}
 	for _, test := range []struct {

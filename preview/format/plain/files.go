@@ -103,9 +103,9 @@ func counts(name string) bool {
 }
 
 // oneKind returns an error if files are spread over a directory tree that also has Helm
-// charts or kustomizations, one of which the user may have meant. It names the one in a
-// directory that is called default, as projects with an operator have it, else the one
-// that is least deep.
+// charts or kustomizations, because the user may have meant one of them. It names the
+// one in a directory that is called default, as projects with an operator have it, else
+// the one that is least deep.
 func oneKind(files []string, in format.Input) error {
 	dir, what := "", ""
 	for _, name := range files {

@@ -1,10 +1,9 @@
 // Package plain takes Kubernetes manifests as they are: plain+v0 bundles
 // (rukpak docs/bundles/plain.md) and any directory of YAML or JSON files.
 //
-// Which files: those of manifests/, when there is such a directory, which must
-// then be flat; else those at the root; else, when the root has none, those
-// below it. Files count by their ends .yaml, .yml and .json; names that begin
-// with a dot do not count.
+// The files: in manifests/, if there is such a directory, which must then be flat; else
+// at the root; else, when the root has none, below it. Files count by their ends .yaml,
+// .yml and .json; names that begin with a dot do not count.
 package plain
 
 import (

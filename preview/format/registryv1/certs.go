@@ -87,8 +87,7 @@ func (b *bundle) servingDeployments() []deployment {
 	return out
 }
 
-// hosts returns the names of a deployment's Service, of which the API server calls
-// the second.
+// hosts returns the names of a deployment's Service; the API server calls the second.
 func hosts(deployment, namespace string) []string {
 	host := serviceName(deployment) + "." + namespace
 	return []string{host, host + ".svc", host + ".svc.cluster.local"}

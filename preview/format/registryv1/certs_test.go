@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// everyWebhook is a CSV of all three types on two deployments, of which one
-// mounts volumes where the certificates belong.
+// everyWebhook is a CSV of all three types on two deployments; one mounts volumes where
+// the certificates belong.
 func everyWebhook(t testing.TB) func(map[string]any) {
 	return all(modes(t, allNamespaces), set(t, "install.spec.deployments", `
   - name: demo

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// maxSmaller is the most watched namespaces each of which is tried without.
+// maxSmaller is the most watched namespaces to try without each of them.
 const maxSmaller = 6
 
 // smaller are the ways to watch fewer namespaces than an operator does with parameters,
@@ -39,7 +39,7 @@ var smaller = [...]func(p params, elsewhere string) [][]string{
 	},
 }
 
-// Choices returns the settings with which the operator watches fewer namespaces, so that
+// Choices returns the settings that make the operator watch fewer namespaces, so that
 // the package's roles hold in those only, as far as the bundle supports them; and
 // certificates of the plan for webhooks that have none.
 func (bundleFormat) Choices(in format.Input) ([]format.Choice, error) {

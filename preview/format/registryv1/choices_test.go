@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// The settings with which an operator watches fewer namespaces, the fewest first.
+// The settings that make an operator watch fewer namespaces, the fewest first.
 func TestChoicesOfFewerNamespaces(t *testing.T) {
 	every := []string{allNamespaces, singleNamespace, ownNamespace, multiNamespace}
 	watch := func(namespaces ...string) format.Params { return format.Params{WatchNamespaces: namespaces} }

@@ -38,7 +38,7 @@ type deployment struct {
 
 // permission is one entry of a CSV's permissions or clusterPermissions. Its JSON is
 // hashed into the names of roles, so that the order and tags of its fields, and of
-// those of rule, must not change. Its lines in the file are not hashed.
+// rule's fields, must not change. Its lines in the file are not hashed.
 type permission struct {
 	lines              preview.LineIndex
 	ServiceAccountName string `json:"serviceAccountName"`

@@ -13,7 +13,7 @@ func configure(deployment, config map[string]any) {
 	if config == nil {
 		return
 	}
-	// Every deployment gets parts of its own.
+	// Every deployment gets its own parts.
 	config = preview.CloneBody(config)
 	template := child(child(deployment, "spec"), "template")
 	pod := child(template, "spec")
@@ -79,7 +79,7 @@ func appendNew(owner map[string]any, key string, items []any) {
 }
 
 // setAffinity replaces the given parts of a pod's affinity, such as nodeAffinity. An
-// empty part removes that of the CSV, and an affinity without parts removes all of it.
+// empty part removes the CSV's, and an affinity without parts removes all of it.
 func setAffinity(pod, affinity map[string]any) {
 	parts := [...]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}
 	target := child(pod, "affinity")

@@ -8,7 +8,7 @@ import (
 )
 
 // Policies are read from the description of the ClusterServiceVersion and from documents
-// next to the objects, and not from what a bundle has besides.
+// next to the objects, and not from other files of a bundle.
 func TestPoliciesThatABundleDocuments(t *testing.T) {
 	const policy = `{"Statement": [{"Effect": "Allow", "Action": "s3:PutObject", "Resource": "*"}]}`
 	described := func(spec map[string]any) { spec["description"] = "Needs a role:\n\n```json\n" + policy + "\n```\n" }

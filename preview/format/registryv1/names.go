@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxName is the length to which [join] shortens names (63).
+// maxName is the most characters of a name by [join] (63).
 const maxName = 63
 
 // suffix returns the hash at the end of OLM's names: the SHA-224 of a value's JSON in

@@ -19,8 +19,8 @@ import (
 
 // OLMv0 renders bundles as OLM v0 installs them: the steps of an InstallPlan, and what its
 // operator makes of the ClusterServiceVersion. That and its OperatorCondition are records of
-// OLM, and left out (operator-lifecycle-manager v0.40.0). Owner references have no uids: what owns an object may
-// not be there yet.
+// OLM, and left out (operator-lifecycle-manager v0.40.0). Owner references have no uids: the
+// owner may not exist yet.
 type OLMv0 struct {
 	bundleFormat
 	// Group is the name of the OperatorGroup.
@@ -212,7 +212,8 @@ func zero(m, values map[string]any) {
 }
 
 // stepRoles returns the role and the binding of each permission: in the namespace of the
-// operator, and again for what it watches besides, which its operator copies them to.
+// operator, and again for the other watched namespaces, where its operator copies them
+// to.
 func stepRoles(b *bundle, p params) ([]format.RenderedObject, error) {
 	var out []format.RenderedObject
 	for _, perm := range b.csv.permissions {

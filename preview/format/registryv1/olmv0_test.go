@@ -56,7 +56,7 @@ func TestOLMv0NamesAndHashes(t *testing.T) {
 	}
 }
 
-// What OLM keeps as its own records is no part of what is reviewed.
+// OLM's own records are no part of the review.
 func TestOLMv0RendersNoRecords(t *testing.T) {
 	var kinds []string
 	for id := range asOLMv0(t, "1.9.0", "shop") {

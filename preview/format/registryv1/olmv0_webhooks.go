@@ -24,8 +24,8 @@ const (
 )
 
 // serving is what is live of the webhooks of a bundle. OLM makes a certificate for each
-// Deployment with webhooks, and gives their configurations random names: what is there stands
-// for what it will make.
+// Deployment with webhooks, and gives their configurations random names: the existing ones
+// stand for the ones that it will make.
 type serving struct {
 	authorities map[string]string           // by Deployment, in base64; empty for none
 	live        map[string][]map[string]any // configurations by generateName
@@ -139,8 +139,8 @@ func (s *serving) objects(b *bundle, p params) ([]format.RenderedObject, error) 
 	return out, nil
 }
 
-// secrets returns the Secret with the certificate of each Deployment with webhooks. What OLM
-// puts into it is not known.
+// secrets returns the Secret with the certificate of each Deployment with webhooks. Its
+// content is not known.
 func (s *serving) secrets(b *bundle, p params) ([]format.RenderedObject, error) {
 	var out []format.RenderedObject
 	for _, d := range b.servingDeployments() {

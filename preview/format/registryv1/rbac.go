@@ -52,8 +52,8 @@ func serviceAccounts(b *bundle, p params) ([]format.RenderedObject, error) {
 	return out, nil
 }
 
-// roles returns a Role and a RoleBinding for each permission and watched namespace;
-// none if all namespaces are watched, for which clusterRoles makes ClusterRoles.
+// roles returns a Role and a RoleBinding for each permission and watched namespace; none
+// if all namespaces are watched, because clusterRoles makes ClusterRoles then.
 func roles(b *bundle, p params) ([]format.RenderedObject, error) {
 	if p.allNamespaces() {
 		return nil, nil

@@ -75,8 +75,8 @@ func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	return info, nil
 }
 
-// otherMediaType reports whether the media type is that of another kind of bundle with
-// the same directories: helm or plain.
+// otherMediaType reports whether the media type means another kind of bundle with the
+// same directories: helm or plain.
 func otherMediaType(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "helm") || strings.HasPrefix(mediaType, "plain")
 }

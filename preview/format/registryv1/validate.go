@@ -19,9 +19,9 @@ func isLabel(s string) bool { return len(s) <= maxName && dnsLabel.MatchString(s
 
 func isSubdomain(s string) bool { return len(s) <= 253 && dnsSubdomain.MatchString(s) }
 
-// validate returns the errors of all rules for bundles. The first thirteen rules are
-// those of OLM v1 (render/registryv1/validators); the others find what the API server
-// would report less clearly.
+// validate returns the errors of all rules for bundles. The first thirteen rules come
+// from OLM v1 (render/registryv1/validators); the others find what the API server would
+// report less clearly.
 func validate(b *bundle) error {
 	p := &problems{}
 	for _, rule := range []func(*bundle, *problems){

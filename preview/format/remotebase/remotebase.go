@@ -1,6 +1,6 @@
-// Package remotebase reads the references by which a kustomization names a directory of
-// a git repository, in the forms that kustomize takes (api/internal/git, repospec.go).
-// It is pure: what is read from where is for others.
+// Package remotebase reads a kustomization's references to a directory of a git
+// repository, in the forms that kustomize takes (api/internal/git, repospec.go). It is
+// pure: callers do the reading.
 package remotebase
 
 import (

@@ -1,12 +1,12 @@
-// Package auth finds the credentials that sources are read with: those of one reference,
-// from a Secret or a login of the user's config ([Credentials]), pull secrets of the
-// cluster ([ReadPullSecrets]), the user's Docker and Podman files with their credential
-// helpers ([NewUserKeychain]), and tokens and netrc entries for https servers
+// Package auth finds the credentials that sources are read with: credentials of one
+// reference, from a Secret or a login of the user's config ([Credentials]), pull secrets
+// of the cluster ([ReadPullSecrets]), the user's Docker and Podman files with their
+// credential helpers ([NewUserKeychain]), and tokens and netrc entries for https servers
 // ([NewTransport]).
 //
-// What is found for a host is sent to that host and to no other, not after a redirect
-// either. Errors and messages never hold credentials, nor the text of a file or the output
-// of a program that has some.
+// Credentials for a host are sent to that host only, not after a redirect either. Errors
+// and messages never hold credentials, nor the text of a file or the output of a program
+// that has some.
 package auth
 
 import (
@@ -46,7 +46,7 @@ type Credentials struct {
 	accessKey, secretKey string // of S3
 }
 
-// secretTypes returns the types of Secrets from which credentials are read. Others are
+// secretTypes returns the types of Secrets that credentials are read from. Others are
 // refused, so that a request file cannot send, say, the token of a ServiceAccount to a
 // server of its choice.
 func secretTypes() []string {

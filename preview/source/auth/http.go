@@ -22,8 +22,8 @@ type Scheme int
 // How a token is sent.
 const (
 	Bearer Scheme = iota
-	// Git sends the token as the password of Basic, as git servers require. GitHub,
-	// GitLab and Gitea ignore the user name beside a token.
+	// Git sends the token as the password of Basic, as git servers require. GitHub, GitLab
+	// and Gitea ignore the user name of a token.
 	Git
 )
 
@@ -41,8 +41,7 @@ type userCredentials struct {
 
 type netrcEntry struct{ machine, login, password string }
 
-// forgeTokens are, by host, the environment variables in which other tools keep a
-// token.
+// forgeTokens are, by host, the environment variables where other tools keep a token.
 var forgeTokens = map[string][]string{
 	"github.com": {"GH_TOKEN", "GITHUB_TOKEN"},
 	"gitlab.com": {"GITLAB_TOKEN"},
@@ -165,8 +164,8 @@ func parseNetrc(text string) []netrcEntry {
 	return out
 }
 
-// Sent says to which host credentials may be sent with a request and its redirects, and
-// records whether they were.
+// Sent says which host may get credentials with a request and its redirects, and records
+// whether they were.
 type Sent struct {
 	Host   string // HOST or HOST:PORT of the first request
 	Scheme Scheme

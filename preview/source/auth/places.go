@@ -23,7 +23,7 @@ type Places struct {
 	Helped []string
 }
 
-// s3Variables are those by which the AWS SDK is given a key and where to use it.
+// s3Variables are the AWS SDK's variables for a key and where to use it.
 var s3Variables = []string{
 	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3",
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// What a reference would be fetched with is named, and nothing that another one would be.
+// The credentials of a reference are named, and no other reference's.
 func TestWhereCredentialsAreIsNamed(t *testing.T) {
 	home := t.TempDir()
 	for name, text := range map[string]string{
@@ -79,7 +79,7 @@ func TestWhereCredentialsAreIsNamed(t *testing.T) {
 	}
 }
 
-// inHome returns a path in which HOME stands for a directory.
+// inHome returns a path with HOME for a directory.
 func inHome(path, home string) string {
 	if len(path) > 4 && path[:4] == "HOME" {
 		return home + path[4:]

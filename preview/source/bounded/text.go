@@ -76,6 +76,6 @@ func FirstLine(err error) string {
 	return line
 }
 
-// ErrDigestMismatch is wrapped by every error about bytes that do not have the digest
-// by which they were asked for.
+// ErrDigestMismatch is wrapped by every error about bytes that do not have the requested
+// digest.
 var ErrDigestMismatch = errors.New("the bytes do not match their digest")

@@ -13,7 +13,7 @@ import (
 const unknown = "kubectl-operator-source-test://nowhere.invalid/no/such/place"
 
 // Conform tests a source program with built-in requests and, if sample is not empty,
-// with an address that it must have. The error is that of ctx.
+// with an address that it must have. It returns the error of ctx.
 func Conform(ctx context.Context, p *program.Program, sample string, l filetree.Limits) ([]program.Check, error) {
 	c := &program.Checks{Program: p}
 	for _, broken := range brokenRequests() {

@@ -31,8 +31,8 @@ type Version struct {
 	raw []byte
 }
 
-// NewVersion returns a version of which only the text is known, such as the tag of an
-// image; nil if the text is no version.
+// NewVersion returns a version with only its text, such as the tag of an image; nil if
+// the text is no version.
 func NewVersion(text string) *Version {
 	version, err := semver.NewVersion(text)
 	if err != nil {

@@ -79,8 +79,8 @@ func largeIndex(versions int, oneChart bool) []byte {
 	return out.Bytes()
 }
 
-// An index lists every version of every chart: what is held follows from the
-// chart that is asked for, and not from its neighbours.
+// An index lists every version of every chart: the memory used depends on the requested
+// chart, and not on its neighbours.
 func TestOfALargeIndexOneChartIsHeld(t *testing.T) {
 	for _, test := range []struct {
 		name, chart, want string
@@ -115,7 +115,7 @@ func TestOfALargeIndexOneChartIsHeld(t *testing.T) {
 	}
 }
 
-// What is read piece by piece, and what is decoded whole, say the same.
+// The scanner and the decoder return the same.
 func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
 	const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for name, index := range map[string]string{

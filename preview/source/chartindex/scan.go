@@ -84,7 +84,7 @@ func (s *indexStart) keep(data []byte) {
 }
 
 // blockIndex reads an index line by line, in the form that "helm repo index" and similar
-// programs write: keys on their own lines, those of charts indented equally below
+// programs write: keys on their own lines, charts' keys indented equally below
 // "entries". Any other form is [errUnusual].
 type blockIndex struct {
 	name string

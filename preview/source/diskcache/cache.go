@@ -30,8 +30,8 @@ import (
 // renamed, so that no other process sees a part of it.
 type Cache struct{ Dir string }
 
-// ErrWrite is wrapped by errors of writing to the local disk, for which fetching the
-// same bytes from another source would not help.
+// ErrWrite is wrapped by errors of writing to the local disk, where another source of
+// the same bytes would not help.
 var ErrWrite = errors.New("writing the cache")
 
 // partialPrefix begins the names of files that are still being written.
@@ -107,8 +107,8 @@ func (c Cache) Blob(digest string) (*Blob, error) {
 	return &Blob{digest: digest, File: file, hash: sha256.New()}, nil
 }
 
-// Touch sets the time of a file's last use, by which Trim removes the oldest. An error,
-// as in a read-only cache, is ignored.
+// Touch sets the time of a file's last use; Trim removes the oldest. An error, as in a
+// read-only cache, is ignored.
 func Touch(name string) {
 	now := time.Now()
 	_ = os.Chtimes(name, now, now)

@@ -9,7 +9,7 @@ import (
 )
 
 // Sealed keeps documents in a [Store] under names that do not say what they contain, such as
-// those of a server. Each ends with an HMAC of its name and its bytes.
+// a server's name. Each ends with an HMAC of its name and its bytes.
 type Sealed struct {
 	store Store
 	most  int64

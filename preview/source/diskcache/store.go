@@ -17,9 +17,9 @@ import (
 // Store keeps files that were computed from content, such as indexes of catalogs. They
 // are part of the cache: counted and trimmed like blobs.
 //
-// Unlike a blob, such a file has no digest as name by which it could be verified. So
-// its writer adds an HMAC with the store's key, which is outside the cache: files that
-// another user wrote, or that were restored from elsewhere, are not believed.
+// Unlike a blob, such a file is not named by a digest to verify it with. So its writer
+// adds an HMAC with the store's key, which is outside the cache: files that another user
+// wrote, or that were restored from elsewhere, are not believed.
 type Store struct {
 	cache Cache
 	key   func() []byte

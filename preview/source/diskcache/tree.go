@@ -40,7 +40,7 @@ func (c Cache) PutTree(fsys fs.FS) (string, error) {
 	return c.Add(treeListingBytes, bytes.NewReader(hash.Files))
 }
 
-// Tree returns the tree with a digest, verified. A tree of which any file is missing is
+// Tree returns the tree with a digest, verified. A tree that lacks a file is
 // fs.ErrNotExist.
 func (c Cache) Tree(digest string, l filetree.Limits, most filetree.ContentLimits) (*filetree.Tree, error) {
 	listing, err := c.Bytes(digest, treeListingBytes)
@@ -63,7 +63,7 @@ func (c Cache) Tree(digest string, l filetree.Limits, most filetree.ContentLimit
 		}
 		t.Put(f.Path, data, 0)
 	}
-	// A listing with a path twice, or out of order, is that of no tree.
+	// A listing with a path twice, or out of order, describes no tree.
 	if again, err := filetree.Digest(t.Freeze()); err != nil || again != digest {
 		return nil, errors.Join(fmt.Errorf("tree %s: %w", digest, bounded.ErrDigestMismatch), err)
 	}

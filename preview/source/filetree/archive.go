@@ -54,8 +54,8 @@ func (l Limits) UnpackArchive(r io.Reader, size int64) (*Tree, error) {
 	return u.tree, l.CheckKind(u.tree)
 }
 
-// isArchive reports whether the first bytes are those of an archive or of a compressed
-// file, which is then taken for an archive.
+// isArchive reports whether the first bytes belong to an archive or to a compressed
+// file, which counts as an archive.
 func isArchive(r *bufio.Reader) bool {
 	const tarMagic = 257 // where "ustar" stands in the header of a member
 	head, _ := r.Peek(tarMagic + 5)

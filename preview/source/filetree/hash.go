@@ -26,7 +26,7 @@ func NewHash() *Hash { return &Hash{Files: []byte(ListingVersion)} }
 // Add adds a file to the listing. Files must be added in order.
 func (h *Hash) Add(name string, data []byte) { h.AddSum(name, sha256.Sum256(data)) }
 
-// AddSum is Add for a file of which only the sha256 is known.
+// AddSum is Add for a file that is known only by its sha256.
 func (h *Hash) AddSum(name string, sum [sha256.Size]byte) {
 	h.Files = append(append(append(h.Files, name...), 0), sum[:]...)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzTreeListing: what is read from a listing writes that listing again.
+// FuzzTreeListing: a tree read from a listing writes that listing again.
 func FuzzTreeListing(f *testing.F) {
 	hash := NewHash()
 	hash.Add("a/b", []byte("x"))

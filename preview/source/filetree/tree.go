@@ -7,8 +7,8 @@
 // they would be content; of an image they are skipped outside of what is kept.
 //
 // [Digest] is the hash of a tree: equal files have equal digests, whether they come from
-// a directory, a ConfigMap or a commit. What it hashes is a listing, which [ParseListing]
-// reads back.
+// a directory, a ConfigMap or a commit. It hashes a listing, which [ParseListing] reads
+// back.
 package filetree
 
 import (

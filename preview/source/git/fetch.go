@@ -3,26 +3,26 @@
 // worktree, and neither hooks nor configuration of a repository play a part.
 //
 // [Fetch] resolves a branch, tag or commit against the refs that a [Remote] advertises,
-// and asks for that commit by its hash: with the files of the directory alone where
-// the server filters (a partial clone, git 2.19), else with all files of the commit
-// (a shallow clone), else with its whole history. [OpenLocal] resolves in a repository
-// on disk. Both return an [ObjectReader], from which [Walk] reads the directory.
+// and asks for that commit by its hash: with the files of the directory alone where the
+// server filters (a partial clone, git 2.19), else with all files of the commit (a
+// shallow clone), else with its whole history. [OpenLocal] resolves in a repository on
+// disk. Both return an [ObjectReader]; [Walk] reads the directory from it.
 //
 // # Identity
 //
-// An object is known by the hash of the bytes that were read, computed here: what is
-// found under a name has that name, whichever server or cache it came from. So the
-// hash of a commit covers its trees and files. It is SHA-1 with detection of
-// collisions; repositories of the sha256 object format are refused with a message.
-// A name that is both a branch and a tag, or that looks like a commit, is refused, so
-// that no push can change the meaning of a reference.
+// An object is known by the hash of the bytes that were read, computed here: an object
+// found under a name has that name, whichever server or cache it came from. So the hash
+// of a commit covers its trees and files. It is SHA-1 with detection of collisions;
+// repositories of the sha256 object format are refused with a message. A name that is
+// both a branch and a tag, or that looks like a commit, is refused, so that no push can
+// change the meaning of a reference.
 //
 // # Limits
 //
 // A pack is read as it arrives. The number of its objects, and the size of each and of
-// all, are checked before anything is inflated, those of deltas included ([Limits]). A
-// directory that occurs many times in a tree is counted each time. Submodules and
-// symbolic links are refused, since they lead out of what the commit's hash covers.
+// all, are checked before anything is inflated, deltas included ([Limits]). A directory
+// that occurs many times in a tree is counted each time. Submodules and symbolic links
+// are refused, since they lead out of what the commit's hash covers.
 //
 // # Credentials
 //
@@ -51,7 +51,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source/bounded"
 )
 
-// RefsBytes is the largest size in bytes of a server's list of branches and tags; those
+// RefsBytes is the largest size in bytes of a server's list of branches and tags; lists
 // of the largest public repositories have some 20 MB.
 const RefsBytes = 64 * bounded.MiB
 
@@ -228,8 +228,8 @@ func (g *fetcher) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPa
 	return request
 }
 
-// readUpload reads the answer to a request: shallow commits, an acknowledgement, and
-// the pack, between whose bytes there may be messages.
+// readUpload reads the answer to a request: shallow commits, an acknowledgement, and the
+// pack, with messages in between.
 func readUpload(request *packp.UploadPackRequest, r io.Reader, l Limits) (PackedObjects, error) {
 	response := packp.NewUploadPackResponse(request)
 	if err := response.Decode(io.NopCloser(r)); err != nil {
@@ -275,8 +275,8 @@ var errSHA256 = errors.New("its objects are named by sha256 (object-format=sha25
 
 var errNoServer = errors.New("what answers there is not a git server")
 
-// chooseRef returns the hash for a branch, tag or commit; for an empty name that of the
-// default branch. A name that is both a branch and a tag is an error.
+// chooseRef returns the hash for a branch, tag or commit; for an empty name the default
+// branch's. A name that is both a branch and a tag is an error.
 func chooseRef(refs map[string]plumbing.Hash, head plumbing.Hash, want string) (plumbing.Hash, error) {
 	branch, isBranch := refs["refs/heads/"+want]
 	tag, isTag := refs["refs/tags/"+want]

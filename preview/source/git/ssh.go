@@ -33,8 +33,8 @@ type SSHOptions struct {
 }
 
 // sshRemote is a git server reached by ssh (gitprotocol-pack(5)). The user logs in with
-// a given key, else with those of the ssh agent; a server that known_hosts does not
-// list is refused. ssh's own configuration file is not read.
+// a given key, else with the ssh agent's keys; a server that known_hosts does not list
+// is refused. ssh's own configuration file is not read.
 type sshRemote struct {
 	options SSHOptions
 	client  *ssh.Client
@@ -125,8 +125,8 @@ func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
 	return algorithms
 }
 
-// sshAuth returns the login with the given key, else with those of the ssh agent, and
-// the agent's connection, to be closed.
+// sshAuth returns the login with the given key, else with the ssh agent's keys, and the
+// agent's connection, to be closed.
 func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, error) {
 	if given != nil {
 		return ssh.PublicKeys(given), io.NopCloser(nil), nil
@@ -142,7 +142,7 @@ func sshAuth(ctx context.Context, given ssh.Signer) (ssh.AuthMethod, io.Closer, 
 	return ssh.PublicKeysCallback(agent.NewClient(conn).Signers), conn, nil
 }
 
-// knownHosts returns the given known_hosts lines; without any, those of the files that
+// knownHosts returns the given known_hosts lines; without any, lines of the files that
 // SSH_KNOWN_HOSTS lists, else of ssh's system and user files.
 func knownHosts(given []byte) (*knownhosts.HostKeyDB, error) {
 	if len(given) > 0 {
@@ -263,8 +263,8 @@ func (g *sshRemote) refused(ctx context.Context, c *sshCommand, err error) error
 	return err
 }
 
-// Upload sends a request in the session in which the server listed its refs; for a
-// second request it opens another session.
+// Upload sends a request in the session where the server listed its refs; for a second
+// request it opens another session.
 func (g *sshRemote) Upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
 	if g.open == nil {
 		if _, err := g.Advertise(ctx); err != nil {

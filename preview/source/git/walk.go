@@ -219,7 +219,7 @@ func (w *Walk) file(ctx context.Context, name string, hash plumbing.Hash, mode f
 	return w.Put(name, o.data, mode)
 }
 
-// checkoutMode returns the mode with which git checks out a file, 0755 or 0644.
+// checkoutMode returns git's mode for a checked-out file, 0755 or 0644.
 func checkoutMode(mode string) fs.FileMode {
 	if mode == modeProgram {
 		return 0o755

@@ -66,8 +66,8 @@ func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile 
 	return server, caFile
 }
 
-// localhost is the certificate of the servers of a test program, for the names that that
-// of httptest is for. httptest's key is RSA: each handshake with it takes a millisecond of
+// localhost is the certificate of the servers of a test program, for the same names as
+// httptest's. httptest's key is RSA: each handshake with it takes a millisecond of
 // processor time, a third of what reading from a registry took.
 var localhost = sync.OnceValues(func() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -95,8 +95,7 @@ func Plain(t testing.TB, front ...Middleware) Registry {
 	return Registry{Host: strings.TrimPrefix(server.URL, "http://")}
 }
 
-// Options returns options with which a Fetcher reaches the registry, with a cache of
-// their own.
+// Options returns options that let a Fetcher reach the registry, with their own cache.
 func (r Registry) Options(t testing.TB) source.Options {
 	t.Helper()
 	return source.Options{CacheDir: t.TempDir(), CAFile: r.CAFile, PlainHTTP: r.CAFile == ""}
@@ -110,8 +109,8 @@ func handler(front []Middleware) http.Handler {
 	return h
 }
 
-// Tar packs entries as a tar archive without checking them. A size of 0 is set to that
-// of the body.
+// Tar packs entries as a tar archive without checking them. A size of 0 is set to the
+// body's.
 func Tar(t testing.TB, entries ...Entry) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -55,7 +55,7 @@ func TestThePagesUseTheMarkdownThatIsRendered(t *testing.T) {
 	}
 }
 
-// What a parser of all of CommonMark makes of the pages is what is shown.
+// The pages are shown as a full CommonMark parser reads them.
 func TestPagesAreReadAsCommonMark(t *testing.T) {
 	for _, topic := range Topics() {
 		for _, width := range []int{40, 60, 80, 100} {

@@ -82,8 +82,8 @@ func parseParagraph(lines []string) (block, int) {
 	return block{text: strings.Join(text, " ")}, len(text)
 }
 
-// parseList reads the items of a list: what follows the mark, and lines that are indented
-// below it.
+// parseList reads the items of a list: the text after the mark, and lines that are
+// indented below it.
 func parseList(lines []string) (block, int) {
 	b := block{kind: itemList}
 	n := 0

@@ -72,8 +72,8 @@ func (r *renderer) list(items [][]block, indent string) {
 	}
 }
 
-// narrow is the largest width of the first column, in cells, at which the other columns
-// are printed next to it instead of below.
+// narrow is the largest width of the first column, in cells, that leaves room for the
+// other columns next to it instead of below.
 const narrow = 14
 
 // table prints each row as its first cell followed by the others, on the same line
@@ -113,7 +113,7 @@ func (r *renderer) table(source [][]string, indent string) {
 	}
 }
 
-// hardSpace is the character for a space at which a line must not be broken.
+// hardSpace is the character for a space that must not break a line.
 const hardSpace = "\u00a0"
 
 // reference returns the target of a link: another topic's name, or a URL.

@@ -20,8 +20,8 @@ func etcdArgs(l layout, p ports) []string {
 		"--socket-reuse-port", // see reservePort
 		"--listen-client-urls=" + clientURL,
 		"--advertise-client-urls=" + clientURL,
-		// What speaks JSON has its own port: on one for both, gRPC would go through the HTTP
-		// server of the Go library, for a quarter more of etcd's processor time.
+		// JSON has its own port: on one for both, gRPC would go through the HTTP server of the
+		// Go library, for a quarter more of etcd's processor time.
 		"--listen-client-http-urls=" + loopbackURL(p.etcdHTTP),
 		"--listen-peer-urls=" + peerURL,
 		"--initial-advertise-peer-urls=" + peerURL,

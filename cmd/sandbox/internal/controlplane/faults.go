@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// faultAnnotation is the annotation of a pod with the name of the fault by
-// which it fails. Any other value is no fault.
+// faultAnnotation is the annotation with the name of a pod's fault. Any other value is
+// no fault.
 const faultAnnotation = "kubectl-operator/sandbox-fault"
 
 // logAnnotation is the annotation of a pod with the text that its containers print.
@@ -22,7 +22,7 @@ const logAnnotation = "kubectl-operator/sandbox-log"
 var faultStage string
 
 // fault is one way that a pod fails, as a kubelet would report it. The states are YAML
-// flow mappings in which kwok's templates may be used.
+// flow mappings that may use kwok's templates.
 type fault struct {
 	name          string
 	phase         string

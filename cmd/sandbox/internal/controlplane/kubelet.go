@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// kubeletAddress is the address at which the API server looks for the node's
-// kubelet. No process listens there: egress serves the connections itself.
+// kubeletAddress is the address of the node's kubelet for the API server. No process
+// listens there: egress serves the connections itself.
 const kubeletAddress = "127.0.0.1:10250"
 
 // egress is an HTTP CONNECT proxy (RFC 9110, section 9.3.6) on a socket in the
@@ -124,9 +124,9 @@ func (e *egress) Close() error { return nil }
 // Addr implements [net.Listener].
 func (e *egress) Addr() net.Addr { return e.listener.Addr() }
 
-// logHandler serves the one endpoint of a kubelet that kwok cannot serve for
-// each pod on its own: /containerLogs/NAMESPACE/POD/CONTAINER. A container's
-// log is the text of the pod's annotation, else that of its fault.
+// logHandler serves the one endpoint of a kubelet that kwok cannot serve for each pod on
+// its own: /containerLogs/NAMESPACE/POD/CONTAINER. A container's log is the text of the
+// pod's annotation, else its fault's text.
 func logHandler(client kubernetes.Interface) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", func(w http.ResponseWriter, r *http.Request) {

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/sandbox/internal/lifeline"
 )
 
-// RunKwok runs the kwok program beside this one until kwok or the lifeline
-// ends. kwok does not know lifelines, so that this process watches the lifeline
-// for it. On Linux the kernel ends kwok even when this process is killed.
+// RunKwok runs the kwok program next to this one until kwok or the lifeline ends. kwok
+// does not know lifelines, so that this process watches the lifeline for it. On Linux
+// the kernel ends kwok even when this process is killed.
 func RunKwok(args []string) error {
 	self, err := os.Executable()
 	if err != nil {

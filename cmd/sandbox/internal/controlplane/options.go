@@ -62,8 +62,8 @@ func (l layout) config() string       { return filepath.Join(string(l), "config"
 // the audit policy.
 func (l layout) configFile(name string) string { return filepath.Join(l.config(), name) }
 
-// egress returns the path of the socket to which the API server sends
-// connections into the cluster's network.
+// egress returns the path of the socket for the API server's connections into the
+// cluster's network.
 func (l layout) egress() string { return l.configFile("egress.sock") }
 
 // noNetwork returns the path of a socket that exists only if a test makes it. Its name

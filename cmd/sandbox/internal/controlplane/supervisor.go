@@ -81,9 +81,8 @@ func (s *supervisor) start(name string, args []string) error {
 		lifeline.Env + "=stdin",
 	}
 	if name != apiServer {
-		// What timers and watches do is done for less by one thread than by several that wake
-		// each other: that halves what an idle control plane takes. The API server answers
-		// requests in parallel.
+		// One thread serves timers and watches for less than several that wake each other: that
+		// halves what an idle control plane takes. The API server answers requests in parallel.
 		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	}
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {

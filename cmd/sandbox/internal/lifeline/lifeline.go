@@ -10,9 +10,9 @@ import (
 	"os"
 )
 
-// Env is the environment variable by which a starter says that stdin is a
-// lifeline: at its end, the program ends. Without it stdin means nothing, so
-// that the components can be started by hand.
+// Env is the environment variable that says that stdin is a lifeline: at its end, the
+// program ends. Without it stdin means nothing, so that the components can be started by
+// hand.
 const Env = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
 // Watch calls gone, once, when r is at its end. It does nothing unless Env is set.
