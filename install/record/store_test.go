@@ -180,8 +180,7 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 	}
 }
 
-// States that a killed run, or another user, leaves of a record that takes several
-// Secrets.
+// The records of several Secrets that a killed run, or another user, left incomplete.
 func TestClusterTornRecordsAreRefused(t *testing.T) {
 	r := newRecords(t, "torn")
 	record := r.add(t, manyPlan(t, 2), Applied)

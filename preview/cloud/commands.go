@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// grantingCommand is a command of a cloud's own tools that gives an identity access. Where
-// publishers do not write a policy into their documents, they write these.
+// grantingCommand is a command of a cloud's own tools that gives an identity access.
+// Publishers write such commands into documents that state no policy.
 type grantingCommand struct {
 	words     string // that begin it, "*" for one or two words of any kind
 	provider  string

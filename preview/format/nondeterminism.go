@@ -18,9 +18,9 @@ const maxNondeterministic = 200
 
 // NoteDifferences compares two renderings of the same input and returns a note for each
 // field that differs, because its value comes from a clock or a random source, and one for
-// each object that only one of them makes. Objects are matched by id; of those that remain
-// one of each is matched with one of the same kind in the same namespace, as names too may
-// be random. namespace is for objects without one. Notes contain no values.
+// each object that only one of them makes. Objects are matched by id; the rest are matched
+// in pairs of one kind and namespace, as names may be random too. namespace is for objects
+// without one. Notes contain no values.
 func NoteDifferences(first, second []RenderedObject, namespace string) []preview.Note {
 	a, b := indexByID(first, namespace), indexByID(second, namespace)
 	var notes []preview.Note

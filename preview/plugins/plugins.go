@@ -67,8 +67,8 @@ type Artifact struct {
 	// Selector is about the labels os and arch; an empty one fits every platform.
 	Selector  ref.Selector
 	Reference ref.Reference
-	// Local says that Reference.Path is a path of this machine; only a look at it distinguishes a
-	// file from a directory.
+	// Local says that Reference.Path is a path of this machine; only a look at it shows
+	// whether it is a file or a directory.
 	Local bool
 	// SHA256 is sha256:HEX that the artifact must have; empty when the config
 	// says nothing.

@@ -59,7 +59,7 @@ type Result struct {
 	Isolation string
 }
 
-// marker is the hidden first argument that tells this program that it is a child.
+// marker is the hidden first argument of a child process of this program.
 const marker = "__confined"
 
 // The child gets its order as a line of JSON before the input, and heads its
