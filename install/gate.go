@@ -306,10 +306,25 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 		case f.AcceptedIn > 0:
 			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, but --yes alone does not trust the record that says so: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))
 		default:
-			reasons = append(reasons, fmt.Sprintf("%s finding %s=%s is not accepted: %s", f.Severity, f.ID, f.Fingerprint, f.Title))
+			reasons = append(reasons, fmt.Sprintf("%s finding %s=%s is not accepted%s: %s", f.Severity, f.ID, f.Fingerprint, otherAcceptance(plan, approval, &f), f.Title))
 		}
 	}
 	return reasons
+}
+
+// otherAcceptance returns in parentheses which acceptance does not count for a finding because
+// its evidence is another, or was said in other words under an earlier ruleset; empty for none.
+func otherAcceptance(plan *preview.Plan, approval record.Approval, f *preview.Finding) string {
+	const why = "its evidence is another, or an earlier ruleset had other words for it"
+	switch {
+	case slices.ContainsFunc(approval.Accepted, func(a record.Acceptance) bool { return a.ID == f.ID && a.Fingerprint != "" }):
+		return " (what is accepted has another fingerprint: " + why + ")"
+	case f.Unreviewed:
+		return " (the saved plan does not have it as it is now: " + why + ")"
+	case f.Held && len(plan.Base.Accepted) > 0:
+		return " (no earlier revision accepted it as it is now: " + why + ")"
+	}
+	return ""
 }
 
 // isContentFinding reports whether a finding is about an object of the content,

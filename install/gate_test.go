@@ -15,16 +15,16 @@ var (
 		ID: "rbac-secrets-read/rbac.authorization.k8s.io/ClusterRole/-/reader", Rule: "rbac-secrets-read",
 		Severity: preview.Critical, Title: "reads every Secret",
 		Object:      "rbac.authorization.k8s.io/ClusterRole/-/reader",
-		Fingerprint: preview.FindingFingerprint("rbac-secrets-read", "grant"),
+		Fingerprint: preview.TextFingerprint("rbac-secrets-read", "grant"),
 	}
-	warning  = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.FindingFingerprint("image-by-tag", "x")}
+	warning  = preview.Finding{ID: "image-by-tag/x", Severity: preview.Warning, Fingerprint: preview.TextFingerprint("image-by-tag", "x")}
 	unjudged = preview.Finding{
 		ID: "unknown-kind/example.com/Thing/ns/x", Rule: "unknown-kind", Severity: preview.NotKnown, Title: "Thing x: is of an unknown kind",
-		Object: "example.com/Thing/ns/x", Fingerprint: preview.FindingFingerprint("unknown-kind", "x"),
+		Object: "example.com/Thing/ns/x", Fingerprint: preview.TextFingerprint("unknown-kind", "x"),
 	}
 	unknown = preview.Finding{
 		ID: "unknown/core/ConfigMap/ns/hidden", Rule: "unknown", Severity: preview.NotKnown,
-		Object: "core/ConfigMap/ns/hidden", Fingerprint: preview.FindingFingerprint("unknown", "forbidden"),
+		Object: "core/ConfigMap/ns/hidden", Fingerprint: preview.TextFingerprint("unknown", "forbidden"),
 	}
 )
 
@@ -106,6 +106,17 @@ func TestGate(t *testing.T) {
 		{"yes passes with the critical accepted by fingerprint", findings(critical), record.ApprovedByYes, accept(critical), ""},
 		{"a bare id is not enough for yes", findings(critical), record.ApprovedByYes, acceptBare, critical.ID},
 		{"a bare id is enough beside a digest", findings(critical), record.ApprovedByDigest, acceptBare, ""},
+		{"an acceptance of other words says why it does not count", findings(critical), record.ApprovedByDigest, func(a *record.Approval) {
+			a.Ruleset, a.Accepted = preview.Ruleset-1, []record.Acceptance{{ID: critical.ID, Fingerprint: preview.TextFingerprint(critical.Rule, "other words")}}
+		}, "an earlier ruleset had other words for it"},
+		{"what a saved plan has in other words is asked for again", func(p *preview.Plan) {
+			findings(critical)(p)
+			p.Findings[0].Unreviewed = true
+		}, record.ApprovedByPlan, nil, "the saved plan does not have it as it is now"},
+		{"what a revision accepted in other words is asked for again", func(p *preview.Plan) {
+			findings(critical)(p)
+			p.Findings[0].Held, p.Base.Accepted = true, map[string]int{preview.TextFingerprint(critical.Rule, "other words"): 1}
+		}, record.ApprovedByYes, nil, "no earlier revision accepted it as it is now"},
 		{"another fingerprint accepts nothing", findings(critical), record.ApprovedByDigest, func(a *record.Approval) {
 			a.Accepted = []record.Acceptance{{ID: critical.ID, Fingerprint: warning.Fingerprint}}
 		}, critical.Fingerprint},

@@ -14,7 +14,7 @@ const (
 // Ruleset is the number of the built-in risk rules. It is raised with any change of
 // them and is part of every plan and approval, so that a newer version of the program
 // cannot present its own findings as those that were reviewed.
-const Ruleset = 7
+const Ruleset = 8
 
 // FieldManager is the field manager of server-side apply for everything that this
 // program writes.

@@ -251,8 +251,8 @@ type Finding struct {
 	// evidence has them.
 	Subjects []Subject `json:"subjects,omitempty"`
 
-	// Fingerprint is the sha256 of rule and evidence, which an acceptance
-	// names.
+	// Fingerprint is the sha256 of rule and pieces, which an acceptance names. No words
+	// enter it where a piece is typed.
 	Fingerprint string `json:"fingerprint"`
 	// Counted says what was counted in the cluster when the plan was made, such as the
 	// objects of a CRD. It is no part of digest and fingerprint, and not shown for a
@@ -304,7 +304,7 @@ func (f *Finding) AtLeast(s Severity) bool { return f.Unaccepted().Rank() <= s.R
 // from them.
 func (f *Finding) SetEvidence(pieces []Piece) {
 	f.Pieces, f.Evidence = list(pieces), EvidenceText(pieces)
-	f.Fingerprint = FindingFingerprint(f.Rule, f.Evidence)
+	f.Fingerprint = FindingFingerprint(f.Rule, pieces...)
 }
 
 // Shown returns the pieces of the evidence together with Counted, which is not part of the
@@ -381,10 +381,4 @@ type Baseline struct {
 	// Carrier is what has the older version in the cluster and carries the plan out in
 	// place of this program: olmv0; empty where nothing does.
 	Carrier string `json:"carrier,omitempty"`
-}
-
-// FindingFingerprint returns the fingerprint of a finding, which an acceptance names:
-// the hash of its rule and evidence. Evidence has no role name, file or line.
-func FindingFingerprint(rule, evidence string) string {
-	return HashBytes([]byte(rule + "\n" + evidence))
 }

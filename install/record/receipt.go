@@ -144,7 +144,7 @@ func (a Approval) Accepts(f preview.Finding) bool {
 		if x.ID != f.ID {
 			return false
 		}
-		return x.Fingerprint == f.Fingerprint || x.Fingerprint == "" && a.How != ApprovedByYes
+		return f.HasFingerprint(x.Fingerprint) || x.Fingerprint == "" && a.How != ApprovedByYes
 	})
 }
 

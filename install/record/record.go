@@ -278,8 +278,11 @@ func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 		case f.Severity == preview.Critical:
 			out[f.Fingerprint] = revision
 		}
-		if before != nil && before.Accepted[f.Fingerprint] > 0 {
-			out[f.Fingerprint] = before.Accepted[f.Fingerprint]
+		if before == nil {
+			continue
+		}
+		if first := f.AcceptedRevision(before.Accepted); first > 0 {
+			out[f.Fingerprint] = first
 		}
 	}
 	return out

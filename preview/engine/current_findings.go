@@ -18,7 +18,7 @@ func CurrentFindings(p *preview.Plan, schemas Schemas) ([]preview.Finding, error
 	all := slices.Clone(p.Findings)
 	for _, f := range fresh.Findings {
 		if !slices.ContainsFunc(all, func(known preview.Finding) bool {
-			return known.ID == f.ID && known.Fingerprint == f.Fingerprint && known.Severity == f.Severity
+			return known.ID == f.ID && f.HasFingerprint(known.Fingerprint) && known.Severity == f.Severity
 		}) {
 			all = append(all, f)
 		}

@@ -71,7 +71,7 @@ func CheckRollbackFindings(ctx context.Context, p *preview.Plan, e *PriorRevisio
 		return err
 	}
 	for _, f := range found {
-		if !slices.ContainsFunc(p.FailureRollback.Findings, func(g preview.Finding) bool { return g.Fingerprint == f.Fingerprint }) {
+		if !slices.ContainsFunc(p.FailureRollback.Findings, func(g preview.Finding) bool { return f.HasFingerprint(g.Fingerprint) }) {
 			return &RefusedError{
 				What: fmt.Sprintf("what a failure goes back to has a critical finding that was not reviewed, %s: %s", f.ID, f.Title),
 				Next: "preview again, and approve what it shows",

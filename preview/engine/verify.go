@@ -64,7 +64,7 @@ func markUnreviewed(stored, findings []preview.Finding) {
 	for i := range findings {
 		f := &findings[i]
 		f.Unreviewed = f.Severity.Gates() && !slices.ContainsFunc(stored, func(s preview.Finding) bool {
-			return s.ID == f.ID && s.Fingerprint == f.Fingerprint && s.Severity == f.Severity
+			return s.ID == f.ID && f.HasFingerprint(s.Fingerprint) && s.Severity == f.Severity
 		})
 	}
 }

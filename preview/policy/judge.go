@@ -75,7 +75,7 @@ func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 // accept turns a critical finding into a warning if an earlier revision accepted it,
 // and it is about something that the cluster already has and the plan does not change.
 func accept(plan *preview.Plan, f *preview.Finding) {
-	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Held && f.Severity == preview.Critical {
+	if revision := f.AcceptedRevision(plan.Base.Accepted); revision > 0 && f.Held && f.Severity == preview.Critical {
 		f.Severity, f.AcceptedIn = preview.Warning, revision
 	}
 }
@@ -109,7 +109,7 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
 		claim := preview.Claim{Subject: "policy " + r.Name, Predicate: message}
 		f := rules.PolicyRule.FindingOf(r.Severity, object, claim, preview.Piece{What: evidence})
-		f.Fingerprint = preview.FindingFingerprint(f.Rule, evidence+"\n"+r.Expression)
+		f.Fingerprint = preview.TextFingerprint(f.Rule, evidence+"\n"+r.Expression)
 		f.Judged, f.Held = &preview.PolicyDecision{By: preview.JudgedByRule}, sendsNothing(plan)
 		accept(plan, &f)
 		out = append(out, f)
@@ -147,7 +147,7 @@ func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
 }
 
 func (w *waiver) names(f *preview.Finding) bool {
-	if w.Fingerprint != "" && w.Fingerprint != f.Fingerprint {
+	if w.Fingerprint != "" && !f.HasFingerprint(w.Fingerprint) {
 		return false
 	}
 	if w.Finding != "" {

@@ -29,7 +29,7 @@ func finding(rule, object string, severity preview.Severity) preview.Finding {
 	evidence := rule + " of " + object
 	return preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Object: object, Severity: severity,
-		Title: rule, Why: "Because.", Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+		Title: rule, Why: "Because.", Evidence: evidence, Fingerprint: preview.TextFingerprint(rule, evidence),
 	}
 }
 

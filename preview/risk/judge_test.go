@@ -310,7 +310,7 @@ func TestFindingsMadeElsewhere(t *testing.T) {
 	made := func(rule, object, evidence string) preview.Finding {
 		return findingtest.Worded(preview.Finding{
 			ID: rule + "/" + object, Rule: rule, Object: object, Severity: preview.Critical, Evidence: evidence,
-			Fingerprint: preview.FindingFingerprint(rule, evidence),
+			Fingerprint: preview.TextFingerprint(rule, evidence),
 		})
 	}
 	const hook = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/w"
@@ -324,8 +324,8 @@ func TestFindingsMadeElsewhere(t *testing.T) {
 			made("stored-objects", kept.ID, "it holds objects"), made("stored-objects", changed.ID, "it loses objects"),
 		},
 		Accepted: map[string]int{
-			preview.FindingFingerprint("not-appliable", "c; d"): 2, preview.FindingFingerprint("stored-objects", "it holds objects"): 2,
-			preview.FindingFingerprint("stored-objects", "it loses objects"): 2,
+			preview.TextFingerprint("not-appliable", "c; d"): 2, preview.TextFingerprint("stored-objects", "it holds objects"): 2,
+			preview.TextFingerprint("stored-objects", "it loses objects"): 2,
 		},
 	})
 	if len(findings) != 5 {
@@ -334,7 +334,7 @@ func TestFindingsMadeElsewhere(t *testing.T) {
 	if f := find(findings, "webhook-without-ca"); f.Evidence == "the format's words" {
 		t.Error("a finding made elsewhere replaced that of the rule")
 	}
-	if f := find(findings, "needs-external"); f.Evidence != "a; b" || f.Fingerprint != preview.FindingFingerprint("needs-external", "a; b") {
+	if f := find(findings, "needs-external"); f.Evidence != "a; b" || f.Fingerprint != preview.FindingFingerprint("needs-external", rules.Said("b", "a")...) {
 		t.Errorf("two of one id: %+v", f)
 	}
 	if f := find(findings, "not-appliable"); f.Severity != preview.Critical || f.AcceptedIn != 0 {

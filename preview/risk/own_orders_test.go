@@ -84,7 +84,7 @@ func TestOrdersToTheControllerLeadOn(t *testing.T) {
 			evidence = append(evidence, f.Evidence)
 		}
 	}
-	if text := strings.Join(evidence, "\n"); !strings.Contains(text, "runs commands in pods of namespace app, such as those of ServiceAccount app/web, which can write objects by which a stronger account of the package acts") {
+	if text := strings.Join(evidence, "\n"); !strings.Contains(text, "runs commands in pods of namespace app, such as those of ServiceAccount app/web, which can direct a stronger account of the package through its custom resources") {
 		t.Errorf("%q", text)
 	}
 }

@@ -41,7 +41,7 @@ func (n *gains) note(matches []match) {
 // objects that install software (create on applications in argoproj.io, cluster-wide)".
 func (n *gains) text(m match) string {
 	where := ", " + words.Extent(m.grant.Scope, m.grant.Namespace)
-	return m.rule.Worded(m.rule.CaseOf(n.c.grantCases(m))).EvidenceWords() + " (" + permission(m.grant, m.part) + where + ")"
+	return m.rule.Worded(m.rule.CaseOf(n.c.grantCases(m))).Title + " (" + permission(m.grant, m.part) + where + ")"
 }
 
 // rulesOf returns, as text, which rules an account meets that others gain by acting as it;

@@ -208,7 +208,7 @@ func (c *scan) findings(in Input) []preview.Finding {
 		if in.Older.has(&m.Finding) {
 			m.AlsoIn = in.Older.Version
 		}
-		revision := in.Accepted[m.Fingerprint]
+		revision := m.AcceptedRevision(in.Accepted)
 		switch {
 		case m.Severity != preview.Critical:
 		case revision > 0 && m.Held:

@@ -605,7 +605,7 @@ func TestObjectRules(t *testing.T) {
 			if f.Severity != test.severity {
 				t.Errorf("severity %s, want %s", f.Severity, test.severity)
 			}
-			if f.Fingerprint != preview.FindingFingerprint(f.Rule, f.Evidence) || f.Evidence == "" || f.Object == "" {
+			if f.Fingerprint != preview.FindingFingerprint(f.Rule, f.Pieces...) || f.Evidence == "" || f.Object == "" {
 				t.Errorf("finding %+v", f)
 			}
 		})

@@ -17,11 +17,10 @@ const actedOnExample = "things.example.com by ServiceAccount things/controller, 
 var (
 	RBACGrantersWrite = row(Rule{
 		Name: "rbac-granters-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that make controllers grant permissions",
-		InEvidence: "can write objects by which controllers grant permissions",
-		Why:        "Controllers write roles, bindings, group memberships or logins as these objects say, so the subject can give itself any of them.",
-		Reduce:     listNames,
-		Looks:      "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller grants permissions.",
-		When:       ordersWhen,
+		Why:    "Controllers write roles, bindings, group memberships or logins as these objects say, so the subject can give itself any of them.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller grants permissions.",
+		When:   ordersWhen,
 	})
 	RBACNodeOrdersWrite = row(Rule{
 		Name: "rbac-node-orders-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that configure or create nodes",
@@ -46,19 +45,17 @@ var (
 	})
 	RBACPodMakersWrite = row(Rule{
 		Name: "rbac-pod-makers-write", Ref: "RBAC-81", Level: Critical, Title: "can write objects that make controllers run pods",
-		InEvidence: "can write objects from which controllers run pods",
-		Why:        "Controllers run the images or pod templates that these objects hold, in many cases as a ServiceAccount that the objects name, so writing them is as powerful as creating pods.",
-		Reduce:     listNames,
-		Looks:      "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller runs pods that the object describes.",
-		When:       ordersWhen,
+		Why:    "Controllers run the images or pod templates that these objects hold, in many cases as a ServiceAccount that the objects name, so writing them is as powerful as creating pods.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller runs pods that the object describes.",
+		When:   ordersWhen,
 	})
 	RBACOperandsWrite = row(Rule{
 		Name: "rbac-operands-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that name images for controllers to run",
-		InEvidence: "can write objects whose controllers run images they name",
-		Why:        "Controllers run the images and settings that these objects name, as the ServiceAccount of the operand.",
-		Reduce:     listNames,
-		Looks:      "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller runs images that the object names.",
-		When:       ordersWhen,
+		Why:    "Controllers run the images and settings that these objects name, as the ServiceAccount of the operand.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller runs images that the object names.",
+		When:   ordersWhen,
 	})
 	RBACExportersWrite = row(Rule{
 		Name: "rbac-exporters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that copy data out",
@@ -93,11 +90,10 @@ var (
 	})
 	RBACMonitorsWrite = row(Rule{
 		Name: "rbac-monitors-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that configure metrics collection",
-		InEvidence: "can write objects that have metrics collected",
-		Why:        "Prometheus sends requests to the addresses in these objects, with its own tokens and files if the objects ask for them.",
-		Reduce:     listNames,
-		Looks:      "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller configures metrics collection.",
-		When:       ordersWhen,
+		Why:    "Prometheus sends requests to the addresses in these objects, with its own tokens and files if the objects ask for them.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller configures metrics collection.",
+		When:   ordersWhen,
 	})
 	RBACScalersWrite = row(Rule{
 		Name: "rbac-scalers-write", Ref: "RBAC-81", Level: Medium, Title: "can write objects that scale or place workloads",
@@ -108,18 +104,16 @@ var (
 	})
 	RBACDeletersWrite = row(Rule{
 		Name: "rbac-deleters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that make controllers delete objects of others",
-		InEvidence: "can write objects that have others' objects deleted",
-		Why:        "Controllers delete, evict or restart what these objects select.",
-		Reduce:     listNames,
-		Looks:      "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller deletes objects of others.",
-		When:       ordersWhen,
+		Why:    "Controllers delete, evict or restart what these objects select.",
+		Reduce: listNames,
+		Looks:  "Effective permissions to create, update or patch custom resources of widely used operators, other than the plan's own, whose controller deletes objects of others.",
+		When:   ordersWhen,
 	})
 	RBACOwnOrdersWrite = row(Rule{
 		Name: "rbac-own-orders-write", Ref: "RBAC-81", Level: Critical, Title: "can direct a stronger account of the package through its custom resources",
-		InEvidence: "can write objects by which a stronger account of the package acts",
-		Why:        "The package's own controller carries out what these objects say with its own permissions, so the subject can use those permissions.",
-		Reduce:     "Grant the permission only in namespaces that the controller does not watch, or make the controller act with the permissions of the object's author.",
-		Looks:      "Effective permissions to create, update or patch custom resources of kinds that the plan defines, whose controller installs content, grants permissions, configures nodes, changes objects of others, grants cloud permissions or runs pods, according to the table of widely used operators or the kind's schema (it has room for whole objects, role rules or pod templates). Another account of the plan may change their status or finalizers, and has a critical permission that the subject lacks.",
+		Why:    "The package's own controller carries out what these objects say with its own permissions, so the subject can use those permissions.",
+		Reduce: "Grant the permission only in namespaces that the controller does not watch, or make the controller act with the permissions of the object's author.",
+		Looks:  "Effective permissions to create, update or patch custom resources of kinds that the plan defines, whose controller installs content, grants permissions, configures nodes, changes objects of others, grants cloud permissions or runs pods, according to the table of widely used operators or the kind's schema (it has room for whole objects, role rules or pod templates). Another account of the plan may change their status or finalizers, and has a critical permission that the subject lacks.",
 		Example: Example{
 			Title:    "ServiceAccount web: can direct a stronger account of the package through its custom resources in every namespace",
 			Evidence: "ServiceAccount app/web cluster-wide: create on things in example.com; as a result, ServiceAccount app/web orders ServiceAccount app/operator, which is cluster-admin in effect, and acts on things.example.com by patch on things/status in example.com: the object holds whole objects, in spec.manifests",

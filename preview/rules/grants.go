@@ -134,8 +134,7 @@ var (
 	})
 	RBACSecretSourcesWrite = row(Rule{
 		Name: "rbac-secret-sources-write", Ref: "RBAC-82", Level: High, Title: "can write objects that make controllers create Secrets",
-		InEvidence: "can write objects from which controllers create Secrets",
-		Why:        "Controllers create and replace Secrets as these objects say, so the subject can obtain or replace credentials and certificates.",
+		Why: "Controllers create and replace Secrets as these objects say, so the subject can obtain or replace credentials and certificates.",
 		Cases: []Case{
 			{For: "external-secrets.io", Title: "can write objects of the External Secrets Operator", Why: "The External Secrets Operator copies credentials between an external store and Secrets, as these objects say."},
 			{For: "bitnami.com", Title: "can write SealedSecrets", Why: "The Sealed Secrets controller creates or replaces a Secret, and its credentials, from each SealedSecret."},

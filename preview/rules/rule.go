@@ -28,10 +28,7 @@ type Rule struct {
 	// Notice.
 	Level Level
 	Title string // words that follow an object's name, such as "can read Secrets"
-	// InEvidence is what the evidence of other findings says in place of Title.
-	// Fingerprints cover evidence, so it stays when a title is reworded; empty for Title.
-	InEvidence string
-	Why        string // why it matters, in one sentence
+	Why   string // why it matters, in one sentence
 	// Cases have other words in place of Title and Why, for findings whose evidence is
 	// all about one case.
 	Cases []Case
@@ -132,9 +129,6 @@ func (r Rule) CaseOf(cases map[int]bool) int {
 	return 0
 }
 
-// EvidenceWords returns what the evidence of other findings says of a match of the rule.
-func (r Rule) EvidenceWords() string { return cmp.Or(r.InEvidence, r.Title) }
-
 // Worded returns a copy of the rule with title, reason and reduction of a case, counted
 // from 1; the rule as it is for 0 and for a case of another version of the program.
 func (r Rule) Worded(number int) Rule {
@@ -142,9 +136,6 @@ func (r Rule) Worded(number int) Rule {
 		return r
 	}
 	of := r.Cases[number-1]
-	if of.Title != "" {
-		r.InEvidence = ""
-	}
 	r.Title, r.Why, r.Reduce = cmp.Or(of.Title, r.Title), of.Why, cmp.Or(of.Reduce, r.Reduce)
 	return r
 }

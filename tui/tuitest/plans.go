@@ -77,7 +77,7 @@ func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[str
 func (b *PlanBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
 	b.Plan.Findings = append(b.Plan.Findings, findingtest.Worded(preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: s, Ref: ref, Title: title, Why: why,
-		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+		Object: object, Evidence: evidence, Fingerprint: preview.TextFingerprint(rule, evidence),
 	}))
 }
 

@@ -162,7 +162,7 @@ func whereRulesAreNamed(file *ast.File) []ast.Expr {
 				}
 			}
 		case *ast.CallExpr:
-			if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Named" || f.Sel.Name == "FindingFingerprint") {
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "Named" || f.Sel.Name == "FindingFingerprint" || f.Sel.Name == "TextFingerprint") {
 				out = append(out, n.Args...)
 			}
 		}

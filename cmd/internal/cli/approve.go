@@ -135,7 +135,7 @@ func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, erro
 			if f.ID != a.ID {
 				continue
 			}
-			if a.Fingerprint != "" && a.Fingerprint != f.Fingerprint {
+			if a.Fingerprint != "" && !f.HasFingerprint(a.Fingerprint) {
 				return s, refuse(fmt.Sprintf("--accept %s: the plan has the finding with fingerprint %s", a.ID, f.Fingerprint), "look at it again: show "+plan.Place)
 			}
 			add(f)

@@ -51,7 +51,7 @@ func Object(t testing.TB, action preview.Action, live, sealed string) preview.Ob
 func Finding(severity preview.Severity, rule, object, title, why, evidence string) preview.Finding {
 	return findingtest.Worded(preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: severity, Ref: "RBAC-10", Title: title, Why: why,
-		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+		Object: object, Evidence: evidence, Fingerprint: preview.TextFingerprint(rule, evidence),
 	})
 }
 

@@ -1,0 +1,120 @@
+package preview
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FindingFingerprint returns the fingerprint of a finding, which an acceptance names: the
+// hash of its rule and of what its pieces say as data, in any order. No role name, file or
+// line enters it, and no words where a piece is typed: those may change without a new
+// acceptance. The number of a case is left out too, as the pieces decide the case.
+func FindingFingerprint(rule string, pieces ...Piece) string {
+	facts := make([]string, len(pieces))
+	for i := range pieces {
+		facts[i] = pieces[i].identity()
+	}
+	slices.Sort(facts)
+	var b identity
+	b.text(rule)
+	b.list(slices.Compact(facts))
+	return HashBytes([]byte("finding\x00" + b.String()))
+}
+
+// TextFingerprint returns the fingerprint that a finding had up to ruleset 7: the hash of its
+// rule and of its evidence in words.
+func TextFingerprint(rule, evidence string) string {
+	return HashBytes([]byte(rule + "\n" + evidence))
+}
+
+// HasFingerprint reports whether an acceptance that names a fingerprint is about the finding.
+// One that was made up to ruleset 7 is if it names the same words.
+func (f *Finding) HasFingerprint(fingerprint string) bool {
+	return fingerprint != "" && (fingerprint == f.Fingerprint || fingerprint == TextFingerprint(f.Rule, f.Evidence))
+}
+
+// AcceptedRevision returns the revision that accepted the finding, of those that are listed by
+// fingerprint; 0 for none.
+func (f *Finding) AcceptedRevision(accepted map[string]int) int {
+	if len(accepted) == 0 {
+		return 0
+	}
+	if revision := accepted[f.Fingerprint]; revision > 0 {
+		return revision
+	}
+	return accepted[TextFingerprint(f.Rule, f.Evidence)]
+}
+
+// identity is an encoding of data in which each text has its length before it, so that no
+// text can pass for another one and what follows.
+type identity struct{ strings.Builder }
+
+func (b *identity) text(s string) {
+	b.WriteString(strconv.Itoa(len(s)))
+	b.WriteByte(':')
+	b.WriteString(s)
+}
+
+func (b *identity) list(of []string) {
+	b.WriteString(strconv.Itoa(len(of)))
+	b.WriteByte('[')
+	for _, s := range of {
+		b.text(s)
+	}
+}
+
+func (b *identity) subject(s Subject) {
+	b.text(s.Kind)
+	b.text(s.Namespace)
+	b.text(s.Name)
+}
+
+// identity returns what a piece says as data. Two pieces with the same identity are the same
+// piece, whatever their words.
+func (p *Piece) identity() string {
+	var b identity
+	b.text(p.Object)
+	b.text(p.At)
+	b.text(p.Scope)
+	b.text(p.Namespace)
+	if p.Item != nil {
+		b.WriteByte('i')
+		b.text(p.Item.Kind)
+		b.text(p.Item.Name)
+		b.text(p.Item.Part)
+	}
+	if p.Subject != nil {
+		b.WriteByte('s')
+		b.subject(*p.Subject)
+	}
+	switch {
+	case p.Right != nil: // Special follows from Verbs and a table of the program
+		b.WriteByte('r')
+		for _, list := range [][]string{p.Right.Verbs, p.Right.APIGroups, p.Right.Resources, p.Right.ResourceNames, p.Right.NonResourceURLs} {
+			b.list(list)
+		}
+	case p.Path != nil:
+		b.WriteByte('p')
+		b.text(p.Path.Kind)
+		for _, from := range p.Path.From {
+			b.WriteByte('s')
+			b.subject(from)
+		}
+		b.list(p.Path.Steps)
+		b.text(p.Path.Gains)
+	case p.Seen != nil:
+		b.WriteByte('f')
+		b.text(p.Seen.Key)
+		b.list(p.Seen.Args)
+		for _, more := range p.Seen.With {
+			b.WriteByte('f')
+			b.text(more.Key)
+			b.list(more.Args)
+		}
+	default:
+		b.WriteByte('w')
+		b.text(p.What)
+	}
+	return b.String()
+}
