@@ -70,6 +70,28 @@ func (b *identity) subject(s Subject) {
 	b.text(s.Name)
 }
 
+// right adds a right without Special, which follows from Verbs and a table of the program.
+func (b *identity) right(r MatchedRight) {
+	b.WriteByte('r')
+	for _, list := range [][]string{r.Verbs, r.APIGroups, r.Resources, r.ResourceNames, r.NonResourceURLs} {
+		b.list(list)
+	}
+}
+
+func (b *identity) step(s *Step) {
+	b.WriteByte('t')
+	for _, text := range []string{s.Key, s.Rule, s.Scope, s.Kind, s.Name, s.Namespace} {
+		b.text(text)
+	}
+	if s.Right != nil {
+		b.right(*s.Right)
+	}
+	if s.Account != nil {
+		b.WriteByte('s')
+		b.subject(*s.Account)
+	}
+}
+
 // identity returns what a piece says as data. Two pieces with the same identity are the same
 // piece, whatever their words.
 func (p *Piece) identity() string {
@@ -89,11 +111,8 @@ func (p *Piece) identity() string {
 		b.subject(*p.Subject)
 	}
 	switch {
-	case p.Right != nil: // Special follows from Verbs and a table of the program
-		b.WriteByte('r')
-		for _, list := range [][]string{p.Right.Verbs, p.Right.APIGroups, p.Right.Resources, p.Right.ResourceNames, p.Right.NonResourceURLs} {
-			b.list(list)
-		}
+	case p.Right != nil:
+		b.right(*p.Right)
 	case p.Path != nil:
 		b.WriteByte('p')
 		b.text(p.Path.Kind)
@@ -101,8 +120,13 @@ func (p *Piece) identity() string {
 			b.WriteByte('s')
 			b.subject(from)
 		}
-		b.list(p.Path.Steps)
-		b.text(p.Path.Gains)
+		for i := range p.Path.Facts {
+			b.step(&p.Path.Facts[i])
+		}
+		if len(p.Path.Facts) == 0 { // of a version of the program that had none
+			b.list(p.Path.Steps)
+			b.text(p.Path.Gains)
+		}
 	case p.Seen != nil:
 		b.WriteByte('f')
 		b.text(p.Seen.Key)

@@ -78,6 +78,9 @@ func TestFingerprintsCannotBeForged(t *testing.T) {
 	right := func(verbs, groups []string) preview.Piece {
 		return preview.Piece{Right: &preview.MatchedRight{Verbs: verbs, APIGroups: groups}}
 	}
+	path := func(facts ...preview.Step) preview.Piece {
+		return preview.Piece{Path: &preview.EvidencePath{Facts: facts}}
+	}
 	fact := func(key string, args ...string) preview.Piece {
 		return preview.Piece{Seen: &preview.Seen{Key: key, Args: args}}
 	}
@@ -94,10 +97,35 @@ func TestFingerprintsCannotBeForged(t *testing.T) {
 		"arguments":         {preview.FindingFingerprint("r", fact("k", "a", "b")), preview.FindingFingerprint("r", fact("k", "a b"))},
 		"a key":             {preview.FindingFingerprint("r", fact("k", "a")), preview.FindingFingerprint("r", fact("k a"))},
 		"a fact as words":   {preview.FindingFingerprint("r", fact("k")), preview.FindingFingerprint("r", preview.Piece{What: "k"})},
+		"steps' accounts":   {preview.FindingFingerprint("r", path(preview.Step{Account: &preview.Subject{Name: "a"}})), preview.FindingFingerprint("r", path(preview.Step{Name: "a"}))},
+		"steps' rights":     {preview.FindingFingerprint("r", path(preview.Step{Right: &preview.MatchedRight{}})), preview.FindingFingerprint("r", path(preview.Step{}))},
+		"two steps":         {preview.FindingFingerprint("r", path(preview.Step{Key: "a"}, preview.Step{Key: "b"})), preview.FindingFingerprint("r", path(preview.Step{Key: "b"}, preview.Step{Key: "a"}))},
 		"an empty argument": {preview.FindingFingerprint("r", right(nil, nil)), preview.FindingFingerprint("r", right([]string{""}, nil))},
 	} {
 		if pair[0] == pair[1] {
 			t.Errorf("%s: two findings have one fingerprint", name)
+		}
+	}
+}
+
+// Where the steps of a path are data, their words do not move the fingerprint.
+func TestStepsOfPathsAreFacts(t *testing.T) {
+	of := func(words string, s preview.Step) string {
+		return preview.FindingFingerprint("r", preview.Piece{Path: &preview.EvidencePath{Steps: []string{words}, Gains: words, Facts: []preview.Step{s}}})
+	}
+	base := preview.Step{Key: "runs-workload", Kind: "pods", Namespace: "app", Account: &preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "admin"}}
+	if of("runs pods", base) != of("starts pods", base) {
+		t.Error("words of a step move the fingerprint")
+	}
+	for name, change := range map[string]func(*preview.Step){
+		"key": func(s *preview.Step) { s.Key = "x" }, "rule": func(s *preview.Step) { s.Rule = "x" }, "scope": func(s *preview.Step) { s.Scope = "x" },
+		"kind": func(s *preview.Step) { s.Kind = "x" }, "name": func(s *preview.Step) { s.Name = "x" }, "namespace": func(s *preview.Step) { s.Namespace = "x" },
+		"account": func(s *preview.Step) { s.Account = nil }, "right": func(s *preview.Step) { s.Right = &preview.MatchedRight{Verbs: []string{"get"}} },
+	} {
+		changed := base
+		change(&changed)
+		if of("runs pods", changed) == of("runs pods", base) {
+			t.Errorf("the %s of a step does not move the fingerprint", name)
 		}
 	}
 }

@@ -111,10 +111,32 @@ type EvidencePath struct {
 	Kind string `json:"kind"`
 	// From are the accounts whose permissions a path of kind together needs; else empty.
 	From []Subject `json:"from,omitempty"`
-	// Steps lists what is done, in order.
+	// Steps lists what is done, in order, in words.
 	Steps []string `json:"steps"`
+	// Facts are Steps and Gains as data, one for each.
+	Facts []Step `json:"facts,omitempty"`
 	// Gains says what the last account can do, for a path of kind together that ends at one.
 	Gains string `json:"gains,omitempty"`
+}
+
+// Step is a step of an escalation path as data.
+type Step struct {
+	// Key says what is done, such as runs-pods; can for a right that a rule matched.
+	Key string `json:"key"`
+	// Rule is the name of that rule.
+	Rule string `json:"rule,omitempty"`
+	// Right is what the rule matched.
+	Right *MatchedRight `json:"right,omitempty"`
+	// Scope that the right holds in, as in a [Grant].
+	Scope string `json:"scope,omitempty"`
+	// Kind of the object that the step uses, or of the workload that it runs.
+	Kind string `json:"kind,omitempty"`
+	// Name of that object.
+	Name string `json:"name,omitempty"`
+	// Namespace where it is done; absent for any.
+	Namespace string `json:"namespace,omitempty"`
+	// Account is who the step acts as, without a name for any.
+	Account *Subject `json:"account,omitempty"`
 }
 
 // ComparePieces compares pieces of evidence for sorting: groups with all users first, then

@@ -360,10 +360,10 @@ func closures(t *testing.T, seeds uint64) {
 				extent = Nothing
 			}
 			ends[extent]++
-			for _, words := range got.Path.Steps {
-				names := EdgesOf(words)
+			for _, step := range got.Path.Facts {
+				names := EdgesOf(step)
 				if len(names) == 0 {
-					t.Errorf("seed %d: %q is the edge of no kind that a test carries out", seed, words)
+					t.Errorf("seed %d: %+v is the edge of no kind that a test carries out", seed, step)
 				}
 				for _, name := range names {
 					edges[name]++

@@ -3,7 +3,6 @@ package access
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -20,6 +19,8 @@ type EscalationPath struct {
 	// ServiceAccount app/admin". The last says what is reached, such as
 	// rules.RBACEverything.Title.
 	Steps []string
+	// Facts are Steps as data.
+	Facts []preview.Step
 	// Accounts are the accounts that the path acts as, in order.
 	Accounts []preview.Subject
 	// Grants are the grants of other accounts that the steps use. Grants of a role that
@@ -228,7 +229,7 @@ func (n *AccountGraph) Together(accounts []preview.Subject) (Amount, []Gained) {
 	s.run()
 	var out []Gained
 	for _, o := range s.origins {
-		if o.text != "" && o.subject.Kind == preview.SubjectServiceAccount {
+		if o.step != nil && o.subject.Kind == preview.SubjectServiceAccount {
 			out = append(out, Gained{o.subject, o})
 		}
 	}
@@ -267,24 +268,4 @@ func groupsOfAccount(s preview.Subject) []preview.Subject {
 		}
 	}
 	return out
-}
-
-// subjectText returns a subject in the words of a step.
-func subjectText(s preview.Subject) string {
-	switch s.Kind {
-	case preview.SubjectServiceAccount:
-		return "ServiceAccount " + s.Namespace + "/" + s.Name
-	case preview.SubjectGroup:
-		return "a member of group " + s.Name
-	}
-	return "user " + s.Name
-}
-
-// stepText fills namespace and subject into the text of a step; an empty namespace
-// becomes "any namespace".
-func stepText(text, namespace, who string) string {
-	if namespace == "" {
-		text = strings.ReplaceAll(text, "namespace %N", "any namespace")
-	}
-	return strings.NewReplacer("%N", namespace, "%A", who).Replace(text)
 }

@@ -1,9 +1,7 @@
 package access
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -14,8 +12,9 @@ var Essence = essence
 // Edge is a kind of edge of the graph.
 type Edge struct {
 	Name string
-	text *regexp.Regexp // of what a path says of it
-	step *step          // nil for edges that the search makes from roles and Secrets
+	keys []string // of the steps of paths
+	kind string   // of the workload that such a step runs
+	step *step    // nil for edges that the search makes from roles and Secrets
 }
 
 // Edges returns every kind of edge: the steps of the table, and what the search makes
@@ -23,38 +22,30 @@ type Edge struct {
 func Edges() []Edge {
 	var out []Edge
 	for _, s := range steps() {
-		out = append(out, Edge{s.name, worded(s.text), &s})
+		out = append(out, Edge{s.name, []string{s.key.Name}, s.kind, &s})
 	}
-	for name, text := range map[string]string{
-		"any role, everywhere":             anyRight,
-		"any role, in a namespace":         anyRight + " in namespace %N",
-		"a role, everywhere":               "gives itself ClusterRole %A",
-		"a role, in a namespace":           "gives itself %C %A in namespace %N",
-		"a role that it is bound to":       "writes any right into %C %A, which it is bound to",
-		"a role that is added to one":      "writes any right into ClusterRoles that are added to ClusterRole %A, which it is bound to",
-		"a token in a Secret":              "reads a token of %A in Secret %C of namespace %N",
-		"a Secret turned into a token":     "turns Secret %C of namespace %N into a token of %A",
-		"the token of a pod on a node":     "uses the token of %A on its node",
-		"another account's rights at once": "", // see Together: the same edges from several accounts
+	for name, keys := range map[string][]string{
+		"any role, everywhere":             {"gives-any-right"},
+		"any role, in a namespace":         {"gives-any-right-in"},
+		"a role, everywhere":               {"gives-role"},
+		"a role, in a namespace":           {"gives-role-in"},
+		"a role that it is bound to":       {"writes-role"},
+		"a role that is added to one":      {"writes-collected-role"},
+		"a token in a Secret":              {"reads-token"},
+		"a Secret turned into a token":     {"turns-into-token"},
+		"the token of a pod on a node":     {"uses-token-on-node"},
+		"another account's rights at once": nil, // see Together: the same edges from several accounts
 	} {
-		out = append(out, Edge{name, worded(text), nil})
+		out = append(out, Edge{name, keys, "", nil})
 	}
 	return out
 }
 
-func worded(text string) *regexp.Regexp {
-	if text == "" {
-		return nil
-	}
-	expr := regexp.QuoteMeta(strings.ReplaceAll(text, "namespace %N", "%N"))
-	return regexp.MustCompile("^" + strings.NewReplacer("%N", "(?:any namespace|namespace .+)", "%A", ".+", "%C", ".+").Replace(expr) + "$")
-}
-
-// EdgesOf returns the names of the edges whose words these are.
-func EdgesOf(words string) []string {
+// EdgesOf returns the names of the edges that a step may be.
+func EdgesOf(fact preview.Step) []string {
 	var out []string
 	for _, e := range Edges() {
-		if e.text != nil && e.text.MatchString(words) {
+		if slices.Contains(e.keys, fact.Key) && (e.step == nil || fact.Kind == e.kind) {
 			out = append(out, e.Name)
 		}
 	}

@@ -33,7 +33,7 @@ func (n *AccountGraph) Gained(from preview.Subject, like func(preview.Subject) s
 	s.listed = true
 	seen := map[string]bool{"": true}
 	for _, o := range slices.Concat(s.origins, s.again) {
-		if o.text == "" || o.subject.Kind != preview.SubjectServiceAccount {
+		if o.step == nil || o.subject.Kind != preview.SubjectServiceAccount {
 			continue
 		}
 		text, asked := n.alike[o.subject]

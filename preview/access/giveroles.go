@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // roleRights are the rights that let a subject give itself roles, as indexes into
@@ -84,7 +85,11 @@ func (s *search) boundTo() []string {
 	return s.boundIDs
 }
 
-const anyRight = "gives itself any right"
+// anyRightIn returns the step of an account that gives itself any right in a namespace, or in
+// any one if that is empty.
+func anyRightIn(namespace string) preview.Step {
+	return preview.Step{Key: words.StepGivesAnyRightIn.Name, Namespace: namespace}
+}
 
 // bindEverywhere adds the ClusterRoles that the subject can bind to itself in the whole
 // cluster: by a new binding, or by adding itself to an existing one.
@@ -94,7 +99,7 @@ func (s *search) bindEverywhere() {
 	for _, bind := range s.held[place{r.bindCluster, ""}] {
 		for _, write := range slices.Concat(creates, changes) {
 			if bind.names == nil && write.names == nil {
-				s.end(ClusterAdmin, anyRight, []premise{bind.premise, write.premise}, true)
+				s.end(ClusterAdmin, preview.Step{Key: words.StepGivesAnyRight.Name}, []premise{bind.premise, write.premise}, true)
 			}
 		}
 		for _, write := range creates {
@@ -119,7 +124,7 @@ func (s *search) bindIn(namespace string) {
 	for _, bind := range s.in(r.bindCluster, namespace) {
 		for _, write := range creates {
 			if bind.names == nil {
-				s.give("any right", allRights(), false, namespace, stepText(anyRight+" in namespace %N", namespace, ""), bind.premise, write.premise)
+				s.give("any right", allRights(), false, namespace, anyRightIn(namespace), bind.premise, write.premise)
 			}
 			for _, name := range bind.names {
 				s.giveRole(preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}, false, namespace, bind.premise, write.premise)
@@ -253,15 +258,15 @@ func (s *search) writeBound(id string, names []string, namespace string, kind st
 		if !ends && s.visited[givenKey("any right", everywhere, to.namespace)] {
 			continue
 		}
-		text := "writes any right into " + ref.Kind + " " + ref.Name + ", which it is bound to"
+		how := preview.Step{Key: words.StepWritesRole.Name, Kind: ref.Kind, Name: ref.Name}
 		if !named {
-			text = "writes any right into ClusterRoles that are added to ClusterRole " + ref.Name + ", which it is bound to"
+			how.Key = words.StepWritesCollectedRole.Name
 		}
 		with := append(by[:len(by):len(by)], to.premise)
 		if ends {
-			s.end(ClusterAdmin, anyRight, with, true)
+			s.end(ClusterAdmin, preview.Step{Key: words.StepGivesAnyRight.Name}, with, true)
 		}
-		s.give("any right", allRights(), everywhere, to.namespace, text, with...)
+		s.give("any right", allRights(), everywhere, to.namespace, how, with...)
 	}
 }
 
@@ -296,7 +301,7 @@ func (s *search) bindNew(namespace string, kind string, by []premise) {
 	r := s.table.role
 	if kind == "ClusterRole" {
 		for _, write := range s.held[place{r.bindEverywhere, ""}] {
-			s.end(ClusterAdmin, anyRight, append(slices.Clone(by), write.premise), true)
+			s.end(ClusterAdmin, preview.Step{Key: words.StepGivesAnyRight.Name}, append(slices.Clone(by), write.premise), true)
 		}
 	}
 	for at, list := range s.held {
@@ -305,7 +310,7 @@ func (s *search) bindNew(namespace string, kind string, by []premise) {
 			if in == "" {
 				in = namespace
 			}
-			s.give("any right", allRights(), false, in, stepText(anyRight+" in namespace %N", in, ""), append(slices.Clone(by), list[0].premise)...)
+			s.give("any right", allRights(), false, in, anyRightIn(in), append(slices.Clone(by), list[0].premise)...)
 		}
 	}
 }
@@ -316,15 +321,15 @@ func (s *search) giveRole(role preview.Ref, everywhere bool, namespace string, b
 	if s.done() || s.visited[givenKey(role.ID(), everywhere, namespace)] {
 		return
 	}
-	text := "gives itself " + role.Kind + " " + role.Name
+	how := preview.Step{Key: words.StepGivesRole.Name, Kind: role.Kind, Name: role.Name}
 	if !everywhere {
-		text = stepText(text+" in namespace %N", namespace, "")
+		how.Key, how.Namespace = words.StepGivesRoleIn.Name, namespace
 	}
 	list := slices.Clone(s.roles.rules(role))
 	for i := range list {
 		list[i].Via = []string{viaName(role)}
 	}
-	s.give(role.ID(), list, everywhere, namespace, text, by...)
+	s.give(role.ID(), list, everywhere, namespace, how, by...)
 }
 
 // giveEach gives the roles one after the other, until nothing higher can be found: a Role
@@ -345,7 +350,7 @@ func givenKey(what string, everywhere bool, namespace string) string {
 
 // give adds rules that the subject gives itself: in the whole cluster if everywhere is
 // true, else in a namespace, or in every namespace if it is empty.
-func (s *search) give(what string, list []preview.Grant, everywhere bool, namespace, text string, by ...premise) {
+func (s *search) give(what string, list []preview.Grant, everywhere bool, namespace string, how preview.Step, by ...premise) {
 	key := givenKey(what, everywhere, namespace)
 	if s.visited[key] {
 		return
@@ -364,5 +369,5 @@ func (s *search) give(what string, list []preview.Grant, everywhere bool, namesp
 	for i := range list {
 		list[i].Scope, list[i].Namespace = scope, namespace
 	}
-	s.visit(key, &origin{text: text, premises: by, depth: depthOf(by) + 1, gives: s.newHoldings(list), rules: list})
+	s.visit(key, &origin{step: &how, premises: by, depth: depthOf(by) + 1, gives: s.newHoldings(list), rules: list})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // script is a ConfigMap with code that pods of an account run. A subject that may write
@@ -17,20 +18,20 @@ type script struct{ configMap, account string }
 func changeScripts() step {
 	return step{
 		name: "scripts", rights: []right{rightTo("", "configmaps", "update", "patch")}, gain: gainScripts,
-		text: "changes ConfigMap %C of namespace %N, whose content runs as %A",
+		key: words.StepChangesScript,
 	}
 }
 
 // scriptsNamed adds the accounts of pods that run the content of ConfigMaps with these
 // names, nil for any, in a namespace or in all.
-func (s *search) scriptsNamed(namespace string, names []string, text string, by []premise, depth int) {
+func (s *search) scriptsNamed(namespace string, names []string, of step, by []premise, depth int) {
 	for in, scripts := range s.scripts {
 		if namespace != "" && in != namespace {
 			continue
 		}
 		for _, one := range scripts {
 			if names == nil || slices.Contains(names, one.configMap) {
-				s.accountNamed(in, one.account, strings.NewReplacer("%C", one.configMap, "%N", in).Replace(text), by, depth)
+				s.accountNamed(in, one.account, &preview.Step{Key: of.key.Name, Kind: "ConfigMap", Name: one.configMap}, by, depth)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // stepTable has all steps, and the distinct rights that they need. A right is
@@ -127,9 +128,9 @@ func (n *AccountGraph) newHoldings(grants []preview.Grant) *subjectHoldings {
 // origin is something that the search has gained, with the rights that led to it: an
 // account, a role, control of nodes, or an extent.
 type origin struct {
-	text     string // words of the step; empty for the account that is searched from
-	acts     bool   // text is for a step that acts as the subject, to be filled
-	rank     int    // place of the subject among the accounts, from 1; 0 for others
+	step     *preview.Step // nil for the account that is searched from
+	acts     bool          // the step acts as the subject, which is to be filled in
+	rank     int           // place of the subject among the accounts, from 1; 0 for others
 	subject  preview.Subject
 	premises []premise
 	depth    int
@@ -138,12 +139,13 @@ type origin struct {
 	nodes    bool             // control of nodes was gained
 }
 
-// words returns the words of the step. They are made of few of all origins.
-func (o *origin) words() string {
+// fact returns the step as data. It is made of few of all origins.
+func (o *origin) fact() preview.Step {
+	out := *o.step
 	if o.acts {
-		return stepText(o.text, o.subject.Namespace, subjectText(o.subject))
+		out.Namespace, out.Account = o.subject.Namespace, &o.subject
 	}
-	return o.text
+	return out
 }
 
 // noRight is the right of a premise that is not in stepTable.rights.
@@ -213,7 +215,7 @@ type gainedRole struct {
 type crowd struct {
 	accounts []int
 	running  bool // only those that pods can run as
-	text     string
+	step     *preview.Step
 	by       []premise
 	depth    int
 }
@@ -301,7 +303,7 @@ func (s *search) gather() {
 			if s.seen[at] && (at != s.start || len(s.again) > 0) || c.running && s.idle[to] {
 				continue
 			}
-			o := &origin{text: c.text, acts: true, rank: at + 1, subject: to, premises: c.by, depth: c.depth}
+			o := &origin{step: c.step, acts: true, rank: at + 1, subject: to, premises: c.by, depth: c.depth}
 			if at == s.start {
 				s.again = append(s.again, o)
 				continue
@@ -333,7 +335,7 @@ func (s *search) round() {
 	s.dirty = map[place]bool{}
 	for _, o := range now {
 		if o.nodes {
-			s.everyone("", true, "uses the token of %A on its node", []premise{{by: o, right: noRight}}, o.depth+1)
+			s.everyone("", true, &preview.Step{Key: words.StepUsesTokenOnNode.Name}, []premise{{by: o, right: noRight}}, o.depth+1)
 		}
 	}
 }
@@ -438,35 +440,36 @@ func (s *search) try(step numberedStep, namespace string) {
 
 func (s *search) gain(of step, namespace string, names []string, by []premise) {
 	depth := depthOf(by)
+	how := preview.Step{Key: of.key.Name, Kind: of.kind, Namespace: namespace}
 	whole := names == nil || of.accepts != nil && of.accepts(names, namespace) || of.accepts == nil && of.named
 	switch of.gain {
 	case gainEnd:
 		if whole {
-			s.end(of.extent, stepText(of.text, namespace, ""), by, of.held)
+			s.end(of.extent, how, by, of.held)
 		}
 	case gainNodes:
 		if whole {
-			s.end(Nodes, stepText(of.text, namespace, ""), by, of.held)
-			s.visit("nodes", &origin{text: stepText(of.text, namespace, ""), premises: by, depth: depth + 1, nodes: true})
+			s.end(Nodes, how, by, of.held)
+			s.visit("nodes", &origin{step: &how, premises: by, depth: depth + 1, nodes: true})
 		}
 	case gainAccounts:
 		if whole {
-			s.everyone(namespace, false, of.text, by, depth+1)
+			s.everyone(namespace, false, &how, by, depth+1)
 		}
 	case gainRunning:
 		if names == nil {
-			s.everyone(namespace, true, of.text, by, depth+1)
+			s.everyone(namespace, true, &how, by, depth+1)
 		} else {
-			s.podsNamed(namespace, names, of.text, by, depth+1)
+			s.podsNamed(namespace, names, &how, by, depth+1)
 		}
 	case gainScripts:
-		s.scriptsNamed(namespace, names, of.text, by, depth+1)
+		s.scriptsNamed(namespace, names, of, by, depth+1)
 	case gainNamed:
 		if names == nil {
-			s.everyone(namespace, false, of.text, by, depth+1)
+			s.everyone(namespace, false, &how, by, depth+1)
 		}
 		for _, name := range names {
-			s.accountNamed(namespace, name, of.text, by, depth+1)
+			s.accountNamed(namespace, name, &how, by, depth+1)
 		}
 	case gainUsers, gainGroups:
 		s.actAs(of, names, by, depth+1)
@@ -490,30 +493,30 @@ func (s *search) visit(key string, o *origin) {
 
 // everyone adds every account of a namespace, or of all if it is empty. running: only
 // accounts that pods can run as, and not the control plane's.
-func (s *search) everyone(namespace string, running bool, text string, by []premise, depth int) {
+func (s *search) everyone(namespace string, running bool, how *preview.Step, by []premise, depth int) {
 	s.admin[namespace] = true
 	s.left -= len(s.local[namespace])
-	s.crowds = append(s.crowds, crowd{s.local[namespace], running, text, by, depth})
+	s.crowds = append(s.crowds, crowd{s.local[namespace], running, how, by, depth})
 }
 
-func (s *search) accountNamed(namespace, name, text string, by []premise, depth int) {
+func (s *search) accountNamed(namespace, name string, how *preview.Step, by []premise, depth int) {
 	s.left -= len(s.local[namespace])
 	for i, at := range s.local[namespace] {
 		if s.accounts[at].Name == name {
-			s.crowds = append(s.crowds, crowd{s.local[namespace][i : i+1], false, text, by, depth})
+			s.crowds = append(s.crowds, crowd{s.local[namespace][i : i+1], false, how, by, depth})
 		}
 	}
 }
 
 // podsNamed adds the accounts of known workloads whose pods may have one of the names.
-func (s *search) podsNamed(namespace string, names []string, text string, by []premise, depth int) {
+func (s *search) podsNamed(namespace string, names []string, how *preview.Step, by []premise, depth int) {
 	for in, workloads := range s.running {
 		if namespace != "" && in != namespace {
 			continue
 		}
 		for workload, account := range workloads {
 			if slices.ContainsFunc(names, func(name string) bool { return name == workload || strings.HasPrefix(name, workload+"-") }) {
-				s.accountNamed(in, account, text, by, depth)
+				s.accountNamed(in, account, how, by, depth)
 			}
 		}
 	}
@@ -522,20 +525,21 @@ func (s *search) podsNamed(namespace string, names []string, text string, by []p
 // actAs adds the users or groups that a step acts as. If they may be any, ClusterAdmin
 // is reached.
 func (s *search) actAs(of step, names []string, by []premise, depth int) {
-	kind, anyone := preview.SubjectUser, "any user"
+	kind := preview.SubjectUser
 	if of.gain == gainGroups {
-		kind, anyone = preview.SubjectGroup, "a member of any group"
+		kind = preview.SubjectGroup
 	}
+	as := func(to preview.Subject) preview.Step { return preview.Step{Key: of.key.Name, Account: &to} }
 	if names == nil {
-		s.end(ClusterAdmin, stepText(of.text, "", anyone), by, of.held)
+		s.end(ClusterAdmin, as(preview.Subject{Kind: kind}), by, of.held)
 	}
 	for _, name := range names {
 		to := preview.Subject{Kind: kind, Name: name}
 		switch {
 		case kind == preview.SubjectGroup && name == groupMasters:
-			s.end(ClusterAdmin, stepText(of.text, "", subjectText(to)), by, of.held)
+			s.end(ClusterAdmin, as(to), by, of.held)
 		case !strings.HasPrefix(name, "system:serviceaccount:"):
-			s.visit(subjectKey(to), &origin{text: of.text, acts: true, subject: to, premises: by, depth: depth})
+			s.visit(subjectKey(to), &origin{step: &preview.Step{Key: of.key.Name}, acts: true, subject: to, premises: by, depth: depth})
 		}
 	}
 }
@@ -572,19 +576,19 @@ func (s *search) readTokensIn(namespace string, read, change int) {
 			continue
 		}
 		by := []premise{readable[at].premise}
-		s.accountNamed(namespace, secret.account, "reads a token of %A in Secret "+secret.name+" of namespace %N", by, depthOf(by)+1)
+		s.accountNamed(namespace, secret.account, &preview.Step{Key: words.StepReadsToken.Name, Kind: "Secret", Name: secret.name}, by, depthOf(by)+1)
 		changeable := s.in(change, namespace)
 		if at := slices.IndexFunc(changeable, names); at >= 0 {
 			by = append(by, changeable[at].premise)
-			s.everyone(namespace, false, "turns Secret "+secret.name+" of namespace %N into a token of %A", by, depthOf(by)+1)
+			s.everyone(namespace, false, &preview.Step{Key: words.StepTurnsIntoToken.Name, Kind: "Secret", Name: secret.name}, by, depthOf(by)+1)
 		}
 	}
 }
 
 // end records that an extent is reached. Only the first time counts, which is by the
 // shortest path.
-func (s *search) end(extent Extent, text string, by []premise, held bool) {
-	o := &origin{text: text, premises: by, depth: depthOf(by)}
+func (s *search) end(extent Extent, how preview.Step, by []premise, held bool) {
+	o := &origin{step: &how, premises: by, depth: depthOf(by)}
 	to := s.reached
 	if o.depth == 0 {
 		to, s.holds = s.own, s.holds || held
@@ -661,7 +665,7 @@ func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 		for _, p := range at.premises {
 			switch {
 			case len(p.grant.Verbs) == 0:
-			case p.by.text == "":
+			case p.by.step == nil:
 				out = append(out, n.ownGrant(p, from))
 			default:
 				out = append(out, p.grant)
@@ -675,16 +679,17 @@ func (n *AccountGraph) used(o *origin, from preview.Subject) []preview.Grant {
 func (o *origin) path(extent Extent) EscalationPath {
 	out := EscalationPath{Extent: extent}
 	o.walk(func(at *origin) {
-		if at.text == "" {
+		if at.step == nil {
 			out.From = append(out.From, at.subject)
 			return
 		}
-		out.Steps = append(out.Steps, at.words())
+		fact := at.fact()
+		out.Steps, out.Facts = append(out.Steps, words.Step(fact)), append(out.Facts, fact)
 		if at.subject.Kind == preview.SubjectServiceAccount {
 			out.Accounts = append(out.Accounts, at.subject)
 		}
 		for _, p := range at.premises {
-			if p.by.text != "" && len(p.grant.Verbs) > 0 {
+			if p.by.step != nil && len(p.grant.Verbs) > 0 {
 				out.Grants = append(out.Grants, p.grant)
 			}
 		}

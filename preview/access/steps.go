@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/nodepath"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // right is a right that a step needs: any of the verbs on a resource, or one of the
@@ -74,7 +75,8 @@ type step struct {
 	rights []right
 	gain   gain
 	extent Extent // of gainEnd
-	text   string // %N is the namespace, %A the account, user or group, %C a ConfigMap
+	key    words.StepKey
+	kind   string // of the workload that the step runs
 	// held: a rule about single grants judges these rights, so that a subject which
 	// holds them itself has no escalation path.
 	held bool
@@ -159,31 +161,31 @@ func endSteps() []step {
 	requests := wideRight(certificateGroup, "certificatesigningrequests", "create")
 	anything := right{group: all, resource: all, verbs: []string{all}, wide: true}
 	return []step{
-		{name: "everything", rights: []right{anything}, gain: gainEnd, extent: ClusterAdmin, text: rules.RBACEverything.Title, held: true},
-		{name: "any user", rights: []right{wideRight("", "users", "impersonate")}, gain: gainUsers, text: "acts as %A", held: true},
-		{name: "any group", rights: []right{wideRight("", "groups", "impersonate"), wideRight("", "users", "impersonate")}, gain: gainGroups, text: "acts as %A", held: true, named: true},
-		{name: "any group, as an account", rights: []right{wideRight("", "groups", "impersonate"), rightTo("", "serviceaccounts", "impersonate")}, gain: gainGroups, text: "acts as %A", held: true, named: true},
+		{name: "everything", rights: []right{anything}, gain: gainEnd, extent: ClusterAdmin, key: words.StepCanDoEverything, held: true},
+		{name: "any user", rights: []right{wideRight("", "users", "impersonate")}, gain: gainUsers, key: words.StepActsAs, held: true},
+		{name: "any group", rights: []right{wideRight("", "groups", "impersonate"), wideRight("", "users", "impersonate")}, gain: gainGroups, key: words.StepActsAs, held: true, named: true},
+		{name: "any group, as an account", rights: []right{wideRight("", "groups", "impersonate"), rightTo("", "serviceaccounts", "impersonate")}, gain: gainGroups, key: words.StepActsAs, held: true, named: true},
 		{name: "client certificates", rights: []right{
 			wideRight(certificateGroup, "signers", "approve"), requests, wideRight(certificateGroup, "certificatesigningrequests/approval", "update", "patch"),
-		}, gain: gainEnd, extent: ClusterAdmin, text: "approves a client certificate of its own for any user", named: true, accepts: signs("kube-apiserver-client")},
-		{name: "mutating webhooks", rights: []right{wideWritten(admissionGroup, "mutatingwebhookconfigurations")}, gain: gainEnd, extent: ClusterAdmin, named: true, text: "changes every object on its way into the cluster by a webhook"},
+		}, gain: gainEnd, extent: ClusterAdmin, key: words.StepApprovesClientCertificate, named: true, accepts: signs("kube-apiserver-client")},
+		{name: "mutating webhooks", rights: []right{wideWritten(admissionGroup, "mutatingwebhookconfigurations")}, gain: gainEnd, extent: ClusterAdmin, named: true, key: words.StepChangesObjectsByWebhook},
 		{name: "mutating policies", rights: []right{
 			wideWritten(admissionGroup, "mutatingadmissionpolicies"), wideWritten(admissionGroup, "mutatingadmissionpolicybindings"),
-		}, gain: gainEnd, extent: ClusterAdmin, named: true, text: "changes every object on its way into the cluster by an admission policy"},
-		{name: "validating webhooks", rights: []right{wideWritten(admissionGroup, "validatingwebhookconfigurations")}, gain: gainEnd, extent: EverySecret, named: true, text: "receives every Secret that is written, by a webhook"},
-		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, text: "serves an API group of the cluster, such as that of roles, itself"},
+		}, gain: gainEnd, extent: ClusterAdmin, named: true, key: words.StepChangesObjectsByPolicy},
+		{name: "validating webhooks", rights: []right{wideWritten(admissionGroup, "validatingwebhookconfigurations")}, gain: gainEnd, extent: EverySecret, named: true, key: words.StepReceivesSecretsByWebhook},
+		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, key: words.StepServesApiGroup},
 		{name: "conversion", rights: []right{wideRight("apiextensions.k8s.io", "customresourcedefinitions", "update", "patch")}, gain: gainEnd, extent: ClusterAdmin, in: serves,
-			text: "has every custom resource rewritten by a server of its own (conversion), orders to controllers with all rights among them"},
-		{name: "every Secret", rights: []right{rightTo("", "secrets", "get", "list", "watch")}, gain: gainEnd, extent: EverySecret, text: "reads every Secret", held: true, in: everywhere},
-		{name: "kubelets", rights: []right{wideRight("", "nodes/proxy", "get", "create")}, gain: gainNodes, text: "reaches every kubelet", held: true, named: true},
+			key: words.StepConvertsCustomResources},
+		{name: "every Secret", rights: []right{rightTo("", "secrets", "get", "list", "watch")}, gain: gainEnd, extent: EverySecret, key: words.StepReadsEverySecret, held: true, in: everywhere},
+		{name: "kubelets", rights: []right{wideRight("", "nodes/proxy", "get", "create")}, gain: gainNodes, key: words.StepReachesKubelets, held: true, named: true},
 		{name: "node certificates", rights: []right{
 			requests, wideRight(certificateGroup, "certificatesigningrequests/nodeclient", "create"), wideRight(certificateGroup, "certificatesigningrequests", "get", "list", "watch"),
-		}, gain: gainNodes, text: "joins the cluster as a node", named: true},
+		}, gain: gainNodes, key: words.StepJoinsAsNode, named: true},
 		{name: "approved node certificates", rights: []right{
 			wideRight(certificateGroup, "signers", "approve"), requests, wideRight(certificateGroup, "certificatesigningrequests/approval", "update", "patch"),
-		}, gain: gainNodes, text: "approves a certificate of its own for any node", named: true, accepts: signs("kube-apiserver-client-kubelet")},
+		}, gain: gainNodes, key: words.StepApprovesNodeCertificate, named: true, accepts: signs("kube-apiserver-client-kubelet")},
 		{name: "constrained impersonation of nodes", rights: []right{wideRight(impersonatedGroup, "nodes", "impersonate:arbitrary-node"), onBehalf("arbitrary-node")},
-			gain: gainNodes, text: "impersonates nodes", named: true},
+			gain: gainNodes, key: words.StepImpersonatesNodes, named: true},
 	}
 }
 
@@ -236,13 +238,13 @@ func onBehalf(mode string) right {
 
 func accountSteps() []step {
 	return []step{
-		{name: "tokens", rights: []right{rightTo("", "serviceaccounts/token", "create")}, gain: gainNamed, text: "obtains a token of %A"},
-		{name: "impersonated accounts", rights: []right{rightTo("", "serviceaccounts", "impersonate")}, gain: gainNamed, text: "impersonates %A"},
+		{name: "tokens", rights: []right{rightTo("", "serviceaccounts/token", "create")}, gain: gainNamed, key: words.StepObtainsToken},
+		{name: "impersonated accounts", rights: []right{rightTo("", "serviceaccounts", "impersonate")}, gain: gainNamed, key: words.StepImpersonates},
 		{name: "constrained impersonation", rights: []right{
 			rightTo(impersonatedGroup, "serviceaccounts", "impersonate:serviceaccount"), onBehalf("serviceaccount"),
-		}, gain: gainNamed, text: "impersonates %A", named: true},
+		}, gain: gainNamed, key: words.StepImpersonates, named: true},
 		{name: "token Secrets", rights: []right{rightTo("", "secrets", "create"), rightTo("", "secrets", "get", "list", "watch")}, gain: gainAccounts, named: true,
-			text: "creates and reads a Secret in namespace %N with a token of %A"},
+			key: words.StepCreatesTokenSecret},
 	}
 }
 
@@ -252,7 +254,7 @@ func workloads() []step {
 	var out []step
 	add := func(group, resource string, verbs ...string) {
 		out = append(out, step{
-			name: resource, rights: []right{rightTo(group, resource, verbs...)}, gain: gainAccounts, named: true, text: "runs " + resource + " in namespace %N as %A",
+			name: resource, rights: []right{rightTo(group, resource, verbs...)}, gain: gainAccounts, named: true, key: words.StepRunsWorkload, kind: resource,
 		})
 	}
 	add("", "pods", "create")
@@ -269,14 +271,14 @@ func workloads() []step {
 // already.
 func podSteps() []step {
 	out := workloads()
-	add := func(name, resource, text string, verbs ...string) {
-		out = append(out, step{name: name, rights: []right{rightTo("", resource, verbs...)}, gain: gainRunning, text: text})
+	add := func(name, resource string, key words.StepKey, verbs ...string) {
+		out = append(out, step{name: name, rights: []right{rightTo("", resource, verbs...)}, gain: gainRunning, key: key})
 	}
 	// Before Kubernetes 1.35 get was enough, for a WebSocket.
-	add("commands", "pods/exec", "runs commands in pods of namespace %N, such as those of %A", "create", "get")
-	add("attaching", "pods/attach", "attaches to pods of namespace %N, such as those of %A", "create", "get")
-	add("ephemeral containers", "pods/ephemeralcontainers", "adds containers to pods of namespace %N, such as those of %A", "update", "patch")
-	add("images of pods", "pods", "changes images of pods of namespace %N, such as those of %A", "update", "patch")
+	add("commands", "pods/exec", words.StepRunsCommandsInPods, "create", "get")
+	add("attaching", "pods/attach", words.StepAttachesToPods, "create", "get")
+	add("ephemeral containers", "pods/ephemeralcontainers", words.StepAddsContainersToPods, "update", "patch")
+	add("images of pods", "pods", words.StepChangesImagesOfPods, "update", "patch")
 	return append(out, changeScripts())
 }
 
@@ -290,14 +292,14 @@ func nodeSteps() []step {
 		podsOf.or = append(podsOf.or, s.rights...)
 	}
 	return []step{
-		{name: "commands in system pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace kube-system", in: inSystem, named: true, accepts: namesSystemPod},
-		{name: "commands in privileged pods", rights: []right{inPods}, gain: gainNodes, text: "runs commands in privileged pods of namespace %N", in: runsOnNodes},
-		{name: "privileged pods", rights: []right{podsOf}, gain: gainNodes, named: true, text: "runs privileged pods", in: admitsPrivileged},
+		{name: "commands in system pods", rights: []right{inPods}, gain: gainNodes, key: words.StepRunsCommandsInSystemPods, in: inSystem, named: true, accepts: namesSystemPod},
+		{name: "commands in privileged pods", rights: []right{inPods}, gain: gainNodes, key: words.StepRunsCommandsInPrivilegedPods, in: runsOnNodes},
+		{name: "privileged pods", rights: []right{podsOf}, gain: gainNodes, named: true, key: words.StepRunsPrivilegedPods, in: admitsPrivileged},
 		{name: "namespace labels", rights: []right{rightTo("", "namespaces", "update", "patch"), podsOf}, gain: gainNodes, named: true, accepts: namesPlace,
-			text: "removes the Pod Security level of namespace %N and runs privileged pods there"},
+			key: words.StepRemovesPodSecurityLevel},
 		{name: "volumes of nodes", rights: []right{
 			wideRight("", "persistentvolumes", "create"), rightTo("", "persistentvolumeclaims", "create"), podsOf,
-		}, gain: gainNodes, named: true, text: "mounts directories of nodes as persistent volumes"},
-		{name: "bootstrap tokens", rights: []right{rightTo("", "secrets", "create")}, gain: gainNodes, text: "joins nodes with a bootstrap token", in: inSystem},
+		}, gain: gainNodes, named: true, key: words.StepMountsNodeDirectories},
+		{name: "bootstrap tokens", rights: []right{rightTo("", "secrets", "create")}, gain: gainNodes, key: words.StepJoinsNodesByToken, in: inSystem},
 	}
 }

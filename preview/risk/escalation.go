@@ -72,9 +72,9 @@ func (c *scan) path(of preview.Subject) (Level, *subjectPath) {
 	}
 	switch {
 	case len(way.Steps) > 0:
-		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathThrough, Steps: way.Steps}, preview.Subject{}, way.Used}
+		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathThrough, Steps: way.Steps, Facts: way.Facts}, preview.Subject{}, way.Used}
 	case amount.Own && level == Critical && len(amount.Path.Steps) > 0:
-		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathOwn, Steps: amount.Path.Steps}, preview.Subject{}, amount.Path.Used}
+		return level, &subjectPath{preview.EvidencePath{Kind: preview.PathOwn, Steps: amount.Path.Steps, Facts: amount.Path.Facts}, preview.Subject{}, amount.Path.Used}
 	}
 	if amount.Extent.Severe() {
 		return None, nil
@@ -114,7 +114,7 @@ func (c *scan) judgeTogether() {
 		return
 	}
 	amount, gained := c.graph().Together(accounts)
-	path := preview.EvidencePath{From: amount.Path.From, Steps: amount.Path.Steps}
+	path := preview.EvidencePath{From: amount.Path.From, Steps: amount.Path.Steps, Facts: amount.Path.Facts}
 	if !amount.Extent.Severe() {
 		path = c.gains.together(gained)
 	}

@@ -131,7 +131,7 @@ func (o *ownOrders) beyond(subject, account preview.Subject) string {
 	case text != "":
 		return text
 	default:
-		return power
+		return power.Text
 	}
 }
 
@@ -152,7 +152,7 @@ func (o *ownOrders) pods(g preview.Grant, account preview.Subject) string {
 	if len(g.ResourceNames) > 0 {
 		return ""
 	}
-	text := ""
+	text, first := "", preview.Subject{}
 	for _, run := range o.c.held.grants[account] {
 		if !ownkind.Meet(g, run) || !runsPods(run) {
 			continue
@@ -165,11 +165,11 @@ func (o *ownOrders) pods(g preview.Grant, account preview.Subject) string {
 			if subject.Kind != preview.SubjectServiceAccount || subject.Namespace != namespace || subject == g.Subject {
 				continue
 			}
+			if text != "" && preview.CompareSubjects(first, subject) <= 0 {
+				continue
+			}
 			if can := o.beyond(g.Subject, subject); can != "" {
-				found := "runs pods in namespace " + namespace + ", as " + subjectName(subject) + " too, which " + can
-				if text == "" || found < text {
-					text = found
-				}
+				text, first = "runs pods in namespace "+namespace+", as "+subjectName(subject)+" too, which "+can, subject
 			}
 		}
 	}

@@ -30,18 +30,22 @@ func (n *gains) note(matches []match) {
 	for _, m := range matches {
 		switch {
 		case m.level == Critical || n.c.orderLeads(m) != "":
-			n.powers.Add(m.grant.Subject, m.rule.Name, n.text(m))
+			n.powers.Add(m.grant.Subject, m.rule.Name, n.power(m))
 		case m.level == High && m.rule.Name == rules.RBACSCC.Name:
-			n.constraints.Add(m.grant.Subject, m.rule.Name, n.text(m))
+			n.constraints.Add(m.grant.Subject, m.rule.Name, n.power(m))
 		}
 	}
 }
 
-// text returns a match as the end of a sentence about its subject, such as "can write
-// objects that install software (create on applications in argoproj.io, cluster-wide)".
-func (n *gains) text(m match) string {
-	where := ", " + words.Extent(m.grant.Scope, m.grant.Namespace)
-	return m.rule.Worded(m.rule.CaseOf(n.c.grantCases(m))).Title + " (" + permission(m.grant, m.part) + where + ")"
+// power returns what a match lets its subject do. The text is the end of a sentence about the
+// subject, such as "can write objects that install software (create on applications in
+// argoproj.io, cluster-wide)".
+func (n *gains) power(m match) powers.Power {
+	right, where := matchedRight(m.grant, m.part), ", "+words.Extent(m.grant.Scope, m.grant.Namespace)
+	return powers.Power{
+		Text: m.rule.Worded(m.rule.CaseOf(n.c.grantCases(m))).Title + " (" + words.Right(right) + where + ")",
+		Fact: preview.Step{Key: "can", Rule: m.rule.Name, Right: &right, Scope: m.grant.Scope, Namespace: m.grant.Namespace},
+	}
 }
 
 // rulesOf returns, as text, which rules an account meets that others gain by acting as it;
@@ -76,8 +80,9 @@ func (n *gains) from(of preview.Subject) (Level, *subjectPath) {
 	}{{Critical, n.powers}, {High, n.constraints}} {
 		for _, g := range gained {
 			if power, gains := by.set.Gain(of, g.Account); gains {
-				steps := append(g.Path().Steps, power)
-				return by.level, &subjectPath{preview.EvidencePath{Kind: preview.PathThrough, Steps: steps}, g.Account, n.c.graph().Used(g, of)}
+				path := g.Path()
+				found := preview.EvidencePath{Kind: preview.PathThrough, Steps: append(path.Steps, power.Text), Facts: append(path.Facts, power.Fact)}
+				return by.level, &subjectPath{found, g.Account, n.c.graph().Used(g, of)}
 			}
 		}
 	}
@@ -95,7 +100,7 @@ func (n *gains) together(gained []access.Gained) preview.EvidencePath {
 		power, more := n.powers.Gain(path.From[0], g.Account)
 		alone := slices.ContainsFunc(path.From, func(s preview.Subject) bool { _, path := n.from(s); return path != nil })
 		if more && !alone {
-			return preview.EvidencePath{From: path.From, Steps: path.Steps, Gains: power}
+			return preview.EvidencePath{From: path.From, Steps: path.Steps, Facts: append(path.Facts, power.Fact), Gains: power.Text}
 		}
 	}
 	return preview.EvidencePath{}

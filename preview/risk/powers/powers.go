@@ -9,9 +9,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// Power is a permission that is critical by itself.
+type Power struct {
+	Text string       // what the subject can do
+	Fact preview.Step // the same as data
+}
+
 // Set holds, for each subject, the rules that its permissions meet with level Critical.
 type Set struct {
-	texts map[preview.Subject]map[string]string // subject → rule → the permission in words
+	held map[preview.Subject]map[string]Power // subject → rule → the permission
 	// holders has the rules that ServiceAccounts meet, by namespace, and under "" for all
 	// namespaces.
 	holders map[string]map[string]bool
@@ -20,17 +26,17 @@ type Set struct {
 
 // New returns a set without powers.
 func New() *Set {
-	return &Set{texts: map[preview.Subject]map[string]string{}, holders: map[string]map[string]bool{}, names: map[string]bool{}}
+	return &Set{held: map[preview.Subject]map[string]Power{}, holders: map[string]map[string]bool{}, names: map[string]bool{}}
 }
 
-// Add records that a permission of a subject meets a rule with level Critical. The
-// text says what the subject can do; of several for the same rule the first is kept.
-func (s *Set) Add(subject preview.Subject, rule, text string) {
-	if s.texts[subject] == nil {
-		s.texts[subject] = map[string]string{}
+// Add records that a permission of a subject meets a rule with level Critical. Of
+// several for the same rule the first is kept.
+func (s *Set) Add(subject preview.Subject, rule string, power Power) {
+	if s.held[subject] == nil {
+		s.held[subject] = map[string]Power{}
 	}
-	if _, known := s.texts[subject][rule]; !known {
-		s.texts[subject][rule] = text
+	if _, known := s.held[subject][rule]; !known {
+		s.held[subject][rule] = power
 	}
 	if subject.Kind != preview.SubjectServiceAccount {
 		return
@@ -46,7 +52,7 @@ func (s *Set) Add(subject preview.Subject, rule, text string) {
 
 // Rules returns the rules that a subject meets, sorted.
 func (s *Set) Rules(subject preview.Subject) []string {
-	return slices.Sorted(maps.Keys(s.texts[subject]))
+	return slices.Sorted(maps.Keys(s.held[subject]))
 }
 
 // Named reports whether a ServiceAccount with the name meets a rule, in any namespace.
@@ -56,7 +62,7 @@ func (s *Set) Named(name string) bool { return s.names[name] }
 // grant's subject does not.
 func (s *Set) Others(g preview.Grant) bool {
 	for rule := range s.holders[g.Namespace] { // "" in the cluster scope
-		if _, has := s.texts[g.Subject][rule]; !has {
+		if _, has := s.held[g.Subject][rule]; !has {
 			return true
 		}
 	}
@@ -65,12 +71,12 @@ func (s *Set) Others(g preview.Grant) bool {
 
 // Gain returns what another subject can do, by the first by name of its rules that a
 // subject does not meet itself; ok is false where there is none.
-func (s *Set) Gain(subject, other preview.Subject) (text string, ok bool) {
-	first, own := "", s.texts[subject]
-	for rule, can := range s.texts[other] {
+func (s *Set) Gain(subject, other preview.Subject) (power Power, ok bool) {
+	first, own := "", s.held[subject]
+	for rule, can := range s.held[other] {
 		if _, has := own[rule]; !has && (first == "" || rule < first) {
-			first, text = rule, can
+			first, power = rule, can
 		}
 	}
-	return text, first != ""
+	return power, first != ""
 }
