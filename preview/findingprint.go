@@ -1,9 +1,9 @@
 package preview
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // FindingFingerprint returns the fingerprint of a finding, which an acceptance names: the
@@ -11,15 +11,27 @@ import (
 // line enters it, and no words where a piece is typed: those may change without a new
 // acceptance. The number of a case is left out too, as the pieces decide the case.
 func FindingFingerprint(rule string, pieces ...Piece) string {
-	facts := make([]string, len(pieces))
+	all, facts := make(identity, 0, 256*len(pieces)), make([][]byte, len(pieces))
+	ends := make([]int, len(pieces))
 	for i := range pieces {
-		facts[i] = pieces[i].identity()
+		all.piece(&pieces[i])
+		ends[i] = len(all)
 	}
-	slices.Sort(facts)
-	var b identity
+	begin := 0
+	for i, end := range ends {
+		facts[i], begin = all[begin:end], end
+	}
+	slices.SortFunc(facts, bytes.Compare)
+	facts = slices.CompactFunc(facts, bytes.Equal)
+	b := make(identity, 0, len(all)+len(rule)+64)
+	b = append(b, "finding\x00"...)
 	b.text(rule)
-	b.list(slices.Compact(facts))
-	return HashBytes([]byte("finding\x00" + b.String()))
+	b.count(len(facts), '[')
+	for _, fact := range facts {
+		b.count(len(fact), ':')
+		b = append(b, fact...)
+	}
+	return HashBytes(b)
 }
 
 // TextFingerprint returns the fingerprint that a finding had up to ruleset 7: the hash of its
@@ -48,17 +60,19 @@ func (f *Finding) AcceptedRevision(accepted map[string]int) int {
 
 // identity is an encoding of data in which each text has its length before it, so that no
 // text can pass for another one and what follows.
-type identity struct{ strings.Builder }
+type identity []byte
+
+func (b *identity) byte(c byte) { *b = append(*b, c) }
+
+func (b *identity) count(n int, mark byte) { *b = append(strconv.AppendInt(*b, int64(n), 10), mark) }
 
 func (b *identity) text(s string) {
-	b.WriteString(strconv.Itoa(len(s)))
-	b.WriteByte(':')
-	b.WriteString(s)
+	b.count(len(s), ':')
+	*b = append(*b, s...)
 }
 
 func (b *identity) list(of []string) {
-	b.WriteString(strconv.Itoa(len(of)))
-	b.WriteByte('[')
+	b.count(len(of), '[')
 	for _, s := range of {
 		b.text(s)
 	}
@@ -72,14 +86,14 @@ func (b *identity) subject(s Subject) {
 
 // right adds a right without Special, which follows from Verbs and a table of the program.
 func (b *identity) right(r MatchedRight) {
-	b.WriteByte('r')
+	b.byte('r')
 	for _, list := range [][]string{r.Verbs, r.APIGroups, r.Resources, r.ResourceNames, r.NonResourceURLs} {
 		b.list(list)
 	}
 }
 
 func (b *identity) step(s *Step) {
-	b.WriteByte('t')
+	b.byte('t')
 	for _, text := range []string{s.Key, s.Rule, s.Scope, s.Kind, s.Name, s.Namespace} {
 		b.text(text)
 	}
@@ -87,37 +101,36 @@ func (b *identity) step(s *Step) {
 		b.right(*s.Right)
 	}
 	if s.Account != nil {
-		b.WriteByte('s')
+		b.byte('s')
 		b.subject(*s.Account)
 	}
 }
 
-// identity returns what a piece says as data. Two pieces with the same identity are the same
-// piece, whatever their words.
-func (p *Piece) identity() string {
-	var b identity
+// piece adds what a piece says as data. Two pieces that add the same are the same piece, whatever
+// their words.
+func (b *identity) piece(p *Piece) {
 	b.text(p.Object)
 	b.text(p.At)
 	b.text(p.Scope)
 	b.text(p.Namespace)
 	if p.Item != nil {
-		b.WriteByte('i')
+		b.byte('i')
 		b.text(p.Item.Kind)
 		b.text(p.Item.Name)
 		b.text(p.Item.Part)
 	}
 	if p.Subject != nil {
-		b.WriteByte('s')
+		b.byte('s')
 		b.subject(*p.Subject)
 	}
 	switch {
 	case p.Right != nil:
 		b.right(*p.Right)
 	case p.Path != nil:
-		b.WriteByte('p')
+		b.byte('p')
 		b.text(p.Path.Kind)
 		for _, from := range p.Path.From {
-			b.WriteByte('s')
+			b.byte('s')
 			b.subject(from)
 		}
 		for i := range p.Path.Facts {
@@ -128,17 +141,16 @@ func (p *Piece) identity() string {
 			b.text(p.Path.Gains)
 		}
 	case p.Seen != nil:
-		b.WriteByte('f')
+		b.byte('f')
 		b.text(p.Seen.Key)
 		b.list(p.Seen.Args)
 		for _, more := range p.Seen.With {
-			b.WriteByte('f')
+			b.byte('f')
 			b.text(more.Key)
 			b.list(more.Args)
 		}
 	default:
-		b.WriteByte('w')
+		b.byte('w')
 		b.text(p.What)
 	}
-	return b.String()
 }

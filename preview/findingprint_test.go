@@ -17,7 +17,9 @@ func TestFingerprintsAreOfPiecesAsData(t *testing.T) {
 		}, {
 			Right: &preview.MatchedRight{Verbs: []string{"*"}, Special: []string{"bind"}, APIGroups: []string{""}, Resources: []string{"pods"}},
 		}, {
-			Path: &preview.EvidencePath{Kind: preview.PathTogether, From: []preview.Subject{{Kind: "User", Name: "eve"}}, Steps: []string{"a", "b"}, Gains: "c"},
+			Path: &preview.EvidencePath{
+				Kind: preview.PathTogether, From: []preview.Subject{{Kind: "User", Name: "eve"}}, Steps: []string{"a", "b"}, Gains: "c",
+			},
 		}}
 	}
 	pieces = withSeen(pieces)
@@ -78,6 +80,7 @@ func TestFingerprintsCannotBeForged(t *testing.T) {
 	right := func(verbs, groups []string) preview.Piece {
 		return preview.Piece{Right: &preview.MatchedRight{Verbs: verbs, APIGroups: groups}}
 	}
+	of := func(pieces ...preview.Piece) string { return preview.FindingFingerprint("r", pieces...) }
 	path := func(facts ...preview.Step) preview.Piece {
 		return preview.Piece{Path: &preview.EvidencePath{Facts: facts}}
 	}
@@ -85,22 +88,22 @@ func TestFingerprintsCannotBeForged(t *testing.T) {
 		return preview.Piece{Seen: &preview.Seen{Key: key, Args: args}}
 	}
 	for name, pair := range map[string][2]string{
-		"a mark":            {preview.FindingFingerprint("r", preview.Piece{What: "a; b"}), preview.FindingFingerprint("r", preview.Piece{What: "a"}, preview.Piece{What: "b"})},
-		"a colon":           {preview.FindingFingerprint("r", preview.Piece{Object: "a", What: "b"}), preview.FindingFingerprint("r", preview.Piece{What: "a: b"})},
-		"fields":            {preview.FindingFingerprint("r", preview.Piece{Object: "a"}), preview.FindingFingerprint("r", preview.Piece{At: "a"})},
-		"an item":           {preview.FindingFingerprint("r", preview.Piece{Item: &preview.Item{}}), preview.FindingFingerprint("r", preview.Piece{Subject: &preview.Subject{}})},
-		"lists":             {preview.FindingFingerprint("r", right([]string{"a"}, []string{"b"})), preview.FindingFingerprint("r", right([]string{"a", "b"}, nil))},
-		"a length":          {preview.FindingFingerprint("r", preview.Piece{Object: "1:a", What: "b"}), preview.FindingFingerprint("r", preview.Piece{Object: "1", What: "a1:b"})},
-		"an earlier one":    {preview.FindingFingerprint("r", preview.Piece{What: "a"}), preview.TextFingerprint("r", "a")},
-		"the rule's end":    {preview.FindingFingerprint("r"), preview.FindingFingerprint("r0[")},
-		"a right as words":  {preview.FindingFingerprint("r", right([]string{"get"}, nil)), preview.FindingFingerprint("r", preview.Piece{What: "get"})},
-		"arguments":         {preview.FindingFingerprint("r", fact("k", "a", "b")), preview.FindingFingerprint("r", fact("k", "a b"))},
-		"a key":             {preview.FindingFingerprint("r", fact("k", "a")), preview.FindingFingerprint("r", fact("k a"))},
-		"a fact as words":   {preview.FindingFingerprint("r", fact("k")), preview.FindingFingerprint("r", preview.Piece{What: "k"})},
-		"steps' accounts":   {preview.FindingFingerprint("r", path(preview.Step{Account: &preview.Subject{Name: "a"}})), preview.FindingFingerprint("r", path(preview.Step{Name: "a"}))},
-		"steps' rights":     {preview.FindingFingerprint("r", path(preview.Step{Right: &preview.MatchedRight{}})), preview.FindingFingerprint("r", path(preview.Step{}))},
-		"two steps":         {preview.FindingFingerprint("r", path(preview.Step{Key: "a"}, preview.Step{Key: "b"})), preview.FindingFingerprint("r", path(preview.Step{Key: "b"}, preview.Step{Key: "a"}))},
-		"an empty argument": {preview.FindingFingerprint("r", right(nil, nil)), preview.FindingFingerprint("r", right([]string{""}, nil))},
+		"a mark":            {of(preview.Piece{What: "a; b"}), of(preview.Piece{What: "a"}, preview.Piece{What: "b"})},
+		"a colon":           {of(preview.Piece{Object: "a", What: "b"}), of(preview.Piece{What: "a: b"})},
+		"fields":            {of(preview.Piece{Object: "a"}), of(preview.Piece{At: "a"})},
+		"an item":           {of(preview.Piece{Item: &preview.Item{}}), of(preview.Piece{Subject: &preview.Subject{}})},
+		"lists":             {of(right([]string{"a"}, []string{"b"})), of(right([]string{"a", "b"}, nil))},
+		"a length":          {of(preview.Piece{Object: "1:a", What: "b"}), of(preview.Piece{Object: "1", What: "a1:b"})},
+		"an earlier one":    {of(preview.Piece{What: "a"}), preview.TextFingerprint("r", "a")},
+		"the rule's end":    {of(), preview.FindingFingerprint("r0[")},
+		"a right as words":  {of(right([]string{"get"}, nil)), of(preview.Piece{What: "get"})},
+		"arguments":         {of(fact("k", "a", "b")), of(fact("k", "a b"))},
+		"a key":             {of(fact("k", "a")), of(fact("k a"))},
+		"a fact as words":   {of(fact("k")), of(preview.Piece{What: "k"})},
+		"steps' accounts":   {of(path(preview.Step{Account: &preview.Subject{Name: "a"}})), of(path(preview.Step{Name: "a"}))},
+		"steps' rights":     {of(path(preview.Step{Right: &preview.MatchedRight{}})), of(path(preview.Step{}))},
+		"two steps":         {of(path(preview.Step{Key: "a"}, preview.Step{Key: "b"})), of(path(preview.Step{Key: "b"}, preview.Step{Key: "a"}))},
+		"an empty argument": {of(right(nil, nil)), of(right([]string{""}, nil))},
 	} {
 		if pair[0] == pair[1] {
 			t.Errorf("%s: two findings have one fingerprint", name)
@@ -111,16 +114,23 @@ func TestFingerprintsCannotBeForged(t *testing.T) {
 // Where the steps of a path are data, their words do not move the fingerprint.
 func TestStepsOfPathsAreFacts(t *testing.T) {
 	of := func(words string, s preview.Step) string {
-		return preview.FindingFingerprint("r", preview.Piece{Path: &preview.EvidencePath{Steps: []string{words}, Gains: words, Facts: []preview.Step{s}}})
+		path := &preview.EvidencePath{Steps: []string{words}, Gains: words, Facts: []preview.Step{s}}
+		return preview.FindingFingerprint("r", preview.Piece{Path: path})
 	}
-	base := preview.Step{Key: "runs-workload", Kind: "pods", Namespace: "app", Account: &preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "admin"}}
+	account := &preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "admin"}
+	base := preview.Step{Key: "runs-workload", Kind: "pods", Namespace: "app", Account: account}
 	if of("runs pods", base) != of("starts pods", base) {
 		t.Error("words of a step move the fingerprint")
 	}
 	for name, change := range map[string]func(*preview.Step){
-		"key": func(s *preview.Step) { s.Key = "x" }, "rule": func(s *preview.Step) { s.Rule = "x" }, "scope": func(s *preview.Step) { s.Scope = "x" },
-		"kind": func(s *preview.Step) { s.Kind = "x" }, "name": func(s *preview.Step) { s.Name = "x" }, "namespace": func(s *preview.Step) { s.Namespace = "x" },
-		"account": func(s *preview.Step) { s.Account = nil }, "right": func(s *preview.Step) { s.Right = &preview.MatchedRight{Verbs: []string{"get"}} },
+		"key":       func(s *preview.Step) { s.Key = "x" },
+		"rule":      func(s *preview.Step) { s.Rule = "x" },
+		"scope":     func(s *preview.Step) { s.Scope = "x" },
+		"kind":      func(s *preview.Step) { s.Kind = "x" },
+		"name":      func(s *preview.Step) { s.Name = "x" },
+		"namespace": func(s *preview.Step) { s.Namespace = "x" },
+		"account":   func(s *preview.Step) { s.Account = nil },
+		"right":     func(s *preview.Step) { s.Right = &preview.MatchedRight{Verbs: []string{"get"}} },
 	} {
 		changed := base
 		change(&changed)
@@ -134,7 +144,8 @@ func TestAcceptancesOfAnEarlierRulesetCountForTheSameWords(t *testing.T) {
 	f := preview.Finding{Rule: "r"}
 	f.SetEvidence([]preview.Piece{{What: "a", Text: "a"}, {Right: &preview.MatchedRight{Verbs: []string{"get"}}, Text: "get"}})
 	earlier := preview.TextFingerprint("r", "a; get")
-	if !f.HasFingerprint(f.Fingerprint) || !f.HasFingerprint(earlier) || f.HasFingerprint(preview.TextFingerprint("r", "a; got")) || f.HasFingerprint("") {
+	another := preview.TextFingerprint("r", "a; got")
+	if !f.HasFingerprint(f.Fingerprint) || !f.HasFingerprint(earlier) || f.HasFingerprint(another) || f.HasFingerprint("") {
 		t.Error("an acceptance counts for another finding, or not for its own")
 	}
 	for name, test := range map[string]struct {
@@ -144,7 +155,7 @@ func TestAcceptancesOfAnEarlierRulesetCountForTheSameWords(t *testing.T) {
 		"none":        {nil, 0},
 		"its own":     {map[string]int{f.Fingerprint: 3, earlier: 2}, 3},
 		"in words":    {map[string]int{earlier: 2}, 2},
-		"other words": {map[string]int{preview.TextFingerprint("r", "a; got"): 2}, 0},
+		"other words": {map[string]int{another: 2}, 0},
 	} {
 		if got := f.AcceptedRevision(test.accepted); got != test.want {
 			t.Errorf("%s: accepted in %d, want %d", name, got, test.want)
@@ -153,7 +164,7 @@ func TestAcceptancesOfAnEarlierRulesetCountForTheSameWords(t *testing.T) {
 }
 
 func BenchmarkFindingFingerprint(b *testing.B) {
-	piece := preview.Piece{Object: "apps/Deployment/app/web", Item: &preview.Item{Kind: "container", Name: "web"}, What: strings.Repeat("x", 40)}
+	piece := preview.Piece{Item: &preview.Item{Kind: "container", Name: "web"}, What: strings.Repeat("x", 40)}
 	for b.Loop() {
 		preview.FindingFingerprint("pod-root", piece)
 	}

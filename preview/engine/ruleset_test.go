@@ -51,8 +51,9 @@ func TestAPlanOfRuleset7IsAcceptedWhereItsEvidenceIsTheSame(t *testing.T) {
 		if byHand.Passes(*now, true) != same {
 			t.Errorf("%s passes with --accept of ruleset 7: %v, want %v", rule, !same, same)
 		}
-		if kept := record.AcceptedFindings(p, &record.Record{Accepted: map[string]int{before.Fingerprint: 2}}, 5); kept[now.Fingerprint] != map[bool]int{true: 2, false: 5}[same] {
-			t.Errorf("%s is on record as accepted in %d", rule, kept[now.Fingerprint])
+		kept := record.AcceptedFindings(p, &record.Record{Accepted: map[string]int{before.Fingerprint: 2}}, 5)
+		if first := kept[now.Fingerprint]; first != map[bool]int{true: 2, false: 5}[same] {
+			t.Errorf("%s is on record as accepted in %d", rule, first)
 		}
 	}
 }

@@ -25,15 +25,18 @@ func stepKey(name, format string) StepKey {
 
 // The steps of escalation paths, each with its words once.
 var (
-	StepCanDoEverything              = stepKey("can-do-everything", "can do everything")
-	StepRunsWorkload                 = stepKey("runs-workload", "runs %K in namespace %N as %A")
-	StepActsAs                       = stepKey("acts-as", "acts as %A")
-	StepApprovesClientCertificate    = stepKey("approves-client-certificate", "approves a client certificate of its own for any user")
-	StepChangesObjectsByWebhook      = stepKey("changes-objects-by-webhook", "changes every object on its way into the cluster by a webhook")
-	StepChangesObjectsByPolicy       = stepKey("changes-objects-by-policy", "changes every object on its way into the cluster by an admission policy")
-	StepReceivesSecretsByWebhook     = stepKey("receives-secrets-by-webhook", "receives every Secret that is written, by a webhook")
-	StepServesApiGroup               = stepKey("serves-api-group", "serves an API group of the cluster, such as that of roles, itself")
-	StepConvertsCustomResources      = stepKey("converts-custom-resources", "has every custom resource rewritten by a server of its own (conversion), orders to controllers with all rights among them")
+	StepCanDoEverything           = stepKey("can-do-everything", "can do everything")
+	StepRunsWorkload              = stepKey("runs-workload", "runs %K in namespace %N as %A")
+	StepActsAs                    = stepKey("acts-as", "acts as %A")
+	StepApprovesClientCertificate = stepKey("approves-client-certificate", "approves a client certificate of its own for any user")
+	StepChangesObjectsByWebhook   = stepKey("changes-objects-by-webhook", "changes every object on its way into the cluster by a webhook")
+	StepChangesObjectsByPolicy    = stepKey("changes-objects-by-policy",
+		"changes every object on its way into the cluster by an admission policy")
+	StepReceivesSecretsByWebhook = stepKey("receives-secrets-by-webhook", "receives every Secret that is written, by a webhook")
+	StepServesApiGroup           = stepKey("serves-api-group", "serves an API group of the cluster, such as that of roles, itself")
+	StepConvertsCustomResources  = stepKey("converts-custom-resources",
+		"has every custom resource rewritten by a server of its own (conversion), "+
+			"orders to controllers with all rights among them")
 	StepReadsEverySecret             = stepKey("reads-every-secret", "reads every Secret")
 	StepReachesKubelets              = stepKey("reaches-kubelets", "reaches every kubelet")
 	StepJoinsAsNode                  = stepKey("joins-as-node", "joins the cluster as a node")
@@ -45,23 +48,25 @@ var (
 	StepRunsCommandsInSystemPods     = stepKey("runs-commands-in-system-pods", "runs commands in privileged pods of namespace kube-system")
 	StepRunsCommandsInPrivilegedPods = stepKey("runs-commands-in-privileged-pods", "runs commands in privileged pods of namespace %N")
 	StepRunsPrivilegedPods           = stepKey("runs-privileged-pods", "runs privileged pods")
-	StepRemovesPodSecurityLevel      = stepKey("removes-pod-security-level", "removes the Pod Security level of namespace %N and runs privileged pods there")
-	StepMountsNodeDirectories        = stepKey("mounts-node-directories", "mounts directories of nodes as persistent volumes")
-	StepJoinsNodesByToken            = stepKey("joins-nodes-by-token", "joins nodes with a bootstrap token")
-	StepRunsCommandsInPods           = stepKey("runs-commands-in-pods", "runs commands in pods of namespace %N, such as those of %A")
-	StepAttachesToPods               = stepKey("attaches-to-pods", "attaches to pods of namespace %N, such as those of %A")
-	StepAddsContainersToPods         = stepKey("adds-containers-to-pods", "adds containers to pods of namespace %N, such as those of %A")
-	StepChangesImagesOfPods          = stepKey("changes-images-of-pods", "changes images of pods of namespace %N, such as those of %A")
-	StepChangesScript                = stepKey("changes-script", "changes ConfigMap %C of namespace %N, whose content runs as %A")
-	StepGivesAnyRight                = stepKey("gives-any-right", "gives itself any right")
-	StepWritesRole                   = stepKey("writes-role", "writes any right into %K %C, which it is bound to")
-	StepWritesCollectedRole          = stepKey("writes-collected-role", "writes any right into ClusterRoles that are added to ClusterRole %C, which it is bound to")
-	StepGivesRole                    = stepKey("gives-role", "gives itself %K %C")
-	StepGivesRoleIn                  = stepKey("gives-role-in", "gives itself %K %C in namespace %N")
-	StepReadsToken                   = stepKey("reads-token", "reads a token of %A in Secret %C of namespace %N")
-	StepTurnsIntoToken               = stepKey("turns-into-token", "turns Secret %C of namespace %N into a token of %A")
-	StepGivesAnyRightIn              = stepKey("gives-any-right-in", "gives itself any right in namespace %N")
-	StepUsesTokenOnNode              = stepKey("uses-token-on-node", "uses the token of %A on its node")
+	StepRemovesPodSecurityLevel      = stepKey("removes-pod-security-level",
+		"removes the Pod Security level of namespace %N and runs privileged pods there")
+	StepMountsNodeDirectories = stepKey("mounts-node-directories", "mounts directories of nodes as persistent volumes")
+	StepJoinsNodesByToken     = stepKey("joins-nodes-by-token", "joins nodes with a bootstrap token")
+	StepRunsCommandsInPods    = stepKey("runs-commands-in-pods", "runs commands in pods of namespace %N, such as those of %A")
+	StepAttachesToPods        = stepKey("attaches-to-pods", "attaches to pods of namespace %N, such as those of %A")
+	StepAddsContainersToPods  = stepKey("adds-containers-to-pods", "adds containers to pods of namespace %N, such as those of %A")
+	StepChangesImagesOfPods   = stepKey("changes-images-of-pods", "changes images of pods of namespace %N, such as those of %A")
+	StepChangesScript         = stepKey("changes-script", "changes ConfigMap %C of namespace %N, whose content runs as %A")
+	StepGivesAnyRight         = stepKey("gives-any-right", "gives itself any right")
+	StepWritesRole            = stepKey("writes-role", "writes any right into %K %C, which it is bound to")
+	StepWritesCollectedRole   = stepKey("writes-collected-role",
+		"writes any right into ClusterRoles that are added to ClusterRole %C, which it is bound to")
+	StepGivesRole       = stepKey("gives-role", "gives itself %K %C")
+	StepGivesRoleIn     = stepKey("gives-role-in", "gives itself %K %C in namespace %N")
+	StepReadsToken      = stepKey("reads-token", "reads a token of %A in Secret %C of namespace %N")
+	StepTurnsIntoToken  = stepKey("turns-into-token", "turns Secret %C of namespace %N into a token of %A")
+	StepGivesAnyRightIn = stepKey("gives-any-right-in", "gives itself any right in namespace %N")
+	StepUsesTokenOnNode = stepKey("uses-token-on-node", "uses the token of %A on its node")
 )
 
 // Step returns a step in words. Of a key that this version of the program does not know it
@@ -71,15 +76,31 @@ func Step(s preview.Step) string {
 	if !known {
 		return s.Key
 	}
-	in := "any namespace"
-	if s.Namespace != "" {
-		in = "namespace " + s.Namespace
+	rest := k.format
+	if s.Namespace == "" {
+		rest = strings.Replace(rest, "namespace %N", "any namespace", 1)
 	}
-	as := ""
-	if s.Account != nil {
-		as = actsAs(*s.Account)
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(rest, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		switch after[0] {
+		case 'K':
+			b.WriteString(s.Kind)
+		case 'C':
+			b.WriteString(s.Name)
+		case 'N':
+			b.WriteString(s.Namespace)
+		case 'A':
+			if s.Account != nil {
+				b.WriteString(actsAs(*s.Account))
+			}
+		}
+		rest = after[1:]
 	}
-	return strings.NewReplacer("namespace %N", in, "%K", s.Kind, "%C", s.Name, "%A", as).Replace(k.format)
 }
 
 // actsAs returns who a step acts as.
