@@ -50,9 +50,9 @@ func Forms() []Form {
 		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, those whose key sounds like one, and passwords in options and URLs are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
 		{Name: CloudPolicy, For: "a cloud team: AWS policies, Google Cloud roles, Azure role definitions, and what could not be derived", Between: "\n", write: writeCloudPolicy},
 		{Name: Request, For: "a [request file](requests.md) with everything pinned", Scope: OfRequest, write: writeRequest},
-		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
-		{Name: ReviewerRole, For: "an administrator: the roles with which a user has this review by reads alone, `preview --read-only get`, and may write nothing", Scope: OfRelease, Aside: true, write: writeReviewerRole},
-		{Name: PodTemplate, For: "the owner of a host: its pod template with the init container that installs a `PluginSet`; with `--for executor` that of the jobs", Scope: OfRequest, Aside: true, write: writePodTemplate},
+		{Name: InstallerRole, For: "an administrator: the roles that let a user plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
+		{Name: ReviewerRole, For: "an administrator: the roles that let a user make this review by reads alone, `preview --read-only get`, and write nothing", Scope: OfRelease, Aside: true, write: writeReviewerRole},
+		{Name: PodTemplate, For: "the owner of a host: its pod template with the init container that installs a `PluginSet`; with `--for executor` the jobs' template", Scope: OfRequest, Aside: true, write: writePodTemplate},
 	}
 }
 
