@@ -173,7 +173,7 @@ func endSteps() []step {
 			wideWritten(admissionGroup, "mutatingadmissionpolicies"), wideWritten(admissionGroup, "mutatingadmissionpolicybindings"),
 		}, gain: gainEnd, extent: ClusterAdmin, named: true, key: words.StepChangesObjectsByPolicy},
 		{name: "validating webhooks", rights: []right{wideWritten(admissionGroup, "validatingwebhookconfigurations")}, gain: gainEnd, extent: EverySecret, named: true, key: words.StepReceivesSecretsByWebhook},
-		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, key: words.StepServesApiGroup},
+		{name: "API services", rights: []right{wideWritten("apiregistration.k8s.io", "apiservices")}, gain: gainEnd, extent: ClusterAdmin, accepts: servesBuiltIn, key: words.StepServesAPIGroup},
 		{name: "conversion", rights: []right{wideRight("apiextensions.k8s.io", "customresourcedefinitions", "update", "patch")}, gain: gainEnd, extent: ClusterAdmin, in: serves,
 			key: words.StepConvertsCustomResources},
 		{name: "every Secret", rights: []right{rightTo("", "secrets", "get", "list", "watch")}, gain: gainEnd, extent: EverySecret, key: words.StepReadsEverySecret, held: true, in: everywhere},

@@ -84,14 +84,6 @@ func (l layout) exact(name, later, safe string) []string {
 // line is a short name for [textsafe.Line], which is used everywhere here.
 func line(s string) string { return textsafe.Line(s) }
 
-func lines(list []string) string {
-	safe := make([]string, len(list))
-	for i, s := range list {
-		safe[i] = line(s)
-	}
-	return strings.Join(safe, ", ")
-}
-
 // fold returns the first n lines of a longer list, and a line that counts the others.
 func fold(list []string, n int, indent string) []string {
 	if len(list) <= n+1 {

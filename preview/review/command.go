@@ -48,10 +48,10 @@ func ResumeCommand(p *preview.Plan, digest string) string {
 	return commandline.Join(slices.Concat(asked, approval, repeated(p, asked, approval))...)
 }
 
-// ReviewCommand returns the command that shows the review again, without approving
+// RepeatCommand returns the command that shows the review again, without approving
 // anything. settings are flags that override those of the plan; the result is empty if
 // a saved plan holds the settings, which no flag can override.
-func ReviewCommand(p *preview.Plan, settings ...string) string {
+func RepeatCommand(p *preview.Plan, settings ...string) string {
 	if p.AppliedBy != nil {
 		asked := previewWords(p)
 		if showsInstalled(p) {

@@ -29,9 +29,9 @@ func TestAPlanThatNoOtherRepeatsIsReviewedFromItsSource(t *testing.T) {
 	p, narrow := unrepeatablePlan(t), unrepeatablePlan(t)
 	narrow.Packages[0].Parameters.InstallMode, narrow.Packages[0].Parameters.WatchNamespaces = "SingleNamespace", []string{"orders"}
 	for got, want := range map[string]string{
-		ReviewCommand(p):                                        "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2",
-		ReviewCommand(p, "--certs", "none"):                     "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --context=prod --set=size=2 --certs none",
-		ReviewCommand(narrow, "--install-mode", "OwnNamespace"): "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --certs generated --context=prod --set=size=2 --install-mode OwnNamespace",
+		RepeatCommand(p):                                        "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2",
+		RepeatCommand(p, "--certs", "none"):                     "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --context=prod --set=size=2 --certs none",
+		RepeatCommand(narrow, "--install-mode", "OwnNamespace"): "kubectl operator install ./chart --namespace databases --catalog registry.example.com/catalog:latest --certs generated --context=prod --set=size=2 --install-mode OwnNamespace",
 		RoleCommand(p):                                          "kubectl operator preview ./chart --namespace databases --catalog registry.example.com/catalog:latest --install-mode AllNamespaces --certs generated --context=prod --set=size=2 -o installer-role",
 		strings.Join(installNotes(p)[:1], " "):                  "It holds values that another plan would not have, which no digest approves: the first command makes such a plan again and saves it, the second applies that file. The file has the secret values in the clear; --plan-recipient KEY in place of --plaintext-secrets encrypts it.",
 	} {
@@ -133,7 +133,7 @@ func TestTheCommandDropsWhatThePlanDrops(t *testing.T) {
 		"what an older version installed": {[]preview.OptionChange{{Change: preview.OptionUnrecorded, From: "revision 3"}}, "", true},
 	} {
 		plan := upgraded(tt.changes...)
-		if got, want := ReviewCommand(plan), "kubectl operator upgrade web ./chart --namespace shop"+tt.want; got != want {
+		if got, want := RepeatCommand(plan), "kubectl operator upgrade web ./chart --namespace shop"+tt.want; got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 		if asks := strings.Contains(strings.Join(installNotes(plan), " "), "Add the same --values"); asks != tt.asks && !nothingToDo(plan) {
@@ -142,7 +142,7 @@ func TestTheCommandDropsWhatThePlanDrops(t *testing.T) {
 	}
 	plan := upgraded()
 	plan.ReleaseOptions.Platform, plan.ReleaseOptions.PinImages = "linux/arm64", true
-	if got := ReviewCommand(plan); !strings.HasSuffix(got, " --platform linux/arm64 --pin-images") {
+	if got := RepeatCommand(plan); !strings.HasSuffix(got, " --platform linux/arm64 --pin-images") {
 		t.Errorf("with what is kept: %s", got)
 	}
 }

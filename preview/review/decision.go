@@ -81,7 +81,7 @@ func PlanWithoutObstacles(p *preview.Plan) string {
 	if len(flags) == 0 {
 		return ""
 	}
-	return ReviewCommand(p, flags...)
+	return RepeatCommand(p, flags...)
 }
 
 // maxOptions is the most options of the release that forms for people list (12); the

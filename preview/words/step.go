@@ -33,7 +33,7 @@ var (
 	StepChangesObjectsByPolicy    = stepKey("changes-objects-by-policy",
 		"changes every object on its way into the cluster by an admission policy")
 	StepReceivesSecretsByWebhook = stepKey("receives-secrets-by-webhook", "receives every Secret that is written, by a webhook")
-	StepServesApiGroup           = stepKey("serves-api-group", "serves an API group of the cluster, such as that of roles, itself")
+	StepServesAPIGroup           = stepKey("serves-api-group", "serves an API group of the cluster, such as that of roles, itself")
 	StepConvertsCustomResources  = stepKey("converts-custom-resources",
 		"has every custom resource rewritten by a server of its own (conversion), "+
 			"orders to controllers with all rights among them")

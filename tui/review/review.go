@@ -319,7 +319,7 @@ func (m *review) command() string {
 	if m.reviewed() {
 		return document.Command(m.Plan)
 	}
-	return document.ReviewCommand(m.Plan)
+	return document.RepeatCommand(m.Plan)
 }
 
 // quit ends the review without an approval. On CONFIRM it counts as the answer no.

@@ -24,10 +24,10 @@ var screenCommand = regexp.MustCompile(`kubectl operator [a-z][^\n│` + "`" + `
 // reportedCommands are those about a plan that the reports have, and that their tests
 // carry out.
 func reportedCommands(p *preview.Plan) []string {
-	out := append(strings.Split(document.Command(p), "\n"), document.ReviewCommand(p), document.RoleCommand(p), document.ReviewerCommand(p), frame.UndoCommand(p))
+	out := append(strings.Split(document.Command(p), "\n"), document.RepeatCommand(p), document.RoleCommand(p), document.ReviewerCommand(p), frame.UndoCommand(p))
 	v := verdict.For(p)
 	for _, m := range v.Mitigations {
-		out = append(out, document.ReviewCommand(p, m.Flags...))
+		out = append(out, document.RepeatCommand(p, m.Flags...))
 	}
 	for _, o := range v.Obstacles {
 		out = append(out, screenCommand.FindAllString(o.Remedy, -1)...)

@@ -29,7 +29,7 @@ func (m *summaryTab) mitigationRows(v *preview.Verdict) []Row {
 	}
 	name := "needs less"
 	for i, setting := range v.Mitigations {
-		command := review.ReviewCommand(m.Plan, setting.Flags...)
+		command := review.RepeatCommand(m.Plan, setting.Flags...)
 		line := settingLine(name, strings.Join(setting.Flags, " ")+"  "+setting.Text())
 		name = ""
 		if command == "" && !m.Chooses {

@@ -124,7 +124,7 @@ var makers = map[string][2]string{
 	"preview/review takeOver":                            {ofRefusals, "a release that Helm owns"},
 	"preview/review Command":                             {ofInstalls},
 	"preview/review ResumeCommand":                       {ofRefusals, "a rollout that is not over in time"},
-	"preview/review ReviewCommand":                       {ofReviews},
+	"preview/review RepeatCommand":                       {ofReviews},
 	"preview/review savingCommand":                       {ofInstalls},
 	"preview/review showCommand":                         {ofRefusals, "a saved plan that this user may not apply"},
 	"preview/review formCommand":                         {ofReviews},

@@ -1,5 +1,3 @@
-// catalogPackage catalogview shows a package of a catalog: its channels, versions and upgrade
-// edges, and which version an install would choose and why.
 package cli
 
 import (

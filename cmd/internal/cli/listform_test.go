@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func testAFormIsOneOfThoseOfTheList(t *testing.T) {
+func TestAFormIsOneOfThoseOfTheList(t *testing.T) {
 	own := []string{"text", "json"}
 	all := append(own, listForms()...)
 	for form, want := range map[string]struct{ own, all bool }{

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func testMarksAreKeptPerPlan(t *testing.T) {
+func TestMarksAreKeptPerPlan(t *testing.T) {
 	state := t.TempDir()
 	store := newMarkStore(func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] })
 	digest := preview.HashBytes([]byte("plan"))
@@ -49,7 +49,7 @@ func testMarksAreKeptPerPlan(t *testing.T) {
 	}
 }
 
-func testMarksOfTheOldestPlansAreForgotten(t *testing.T) {
+func TestMarksOfTheOldestPlansAreForgotten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "marks")
 	digest := func(i int) string { return preview.HashBytes([]byte(fmt.Sprint(i))) }
 	for i := range maxMarkedPlans + 3 {

@@ -178,13 +178,13 @@ func (p *printing) screen(first string, want digests) int {
 		p.t.Fatal(err)
 	}
 	executed := 1
-	again := review.ReviewCommand(&plan)
+	again := review.RepeatCommand(&plan)
 	if got, ok := p.plan(strings.Replace(again, " --tui", "", 1)); ok && got != want {
 		p.t.Errorf("%s plans %v, want %v", again, got, want)
 	}
 	for _, setting := range verdict.For(&plan).Mitigations {
 		executed++
-		line := review.ReviewCommand(&plan, setting.Flags...)
+		line := review.RepeatCommand(&plan, setting.Flags...)
 		if got, ok := p.plan(strings.Replace(line, " --tui", "", 1)); ok && got.ContentDigest == want.ContentDigest {
 			p.t.Errorf("%s plans the same content", line)
 		}

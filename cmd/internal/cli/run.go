@@ -199,7 +199,7 @@ func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval re
 func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Changes()) {
-		r.app.streams.Printf("  plan                        %s\n  review again                %s\n", p.Digest, document.ReviewCommand(p))
+		r.app.streams.Printf("  plan                        %s\n  review again                %s\n", p.Digest, document.RepeatCommand(p))
 		if outcome.Reviewed {
 			r.app.streams.Printf("  approve without the screen  %s\n", document.Command(p))
 		}

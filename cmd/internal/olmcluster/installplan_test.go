@@ -10,7 +10,7 @@ import (
 
 // A dependency of the reviewed package is subscribed to as it was reviewed, and not with
 // what a writer of the InstallPlan adds.
-func testASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
+func TestASubscriptionInAnInstallPlanIsThatOfAReviewedDependency(t *testing.T) {
 	dependencies := []bundle{{Name: "cert.v1", Package: "cert", Channel: "stable", Catalog: "olm/community"}}
 	made := func(more string) string {
 		return `{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription","metadata":{"name":"cert-stable-community-olm","namespace":"db","creationTimestamp":null},` +
@@ -56,7 +56,7 @@ func decoded(t *testing.T, text string) map[string]any {
 	return objects[0].(map[string]any)
 }
 
-func testOnlyAnInstallPlanOfWhatWasReviewedIsApproved(t *testing.T) {
+func TestOnlyAnInstallPlanOfWhatWasReviewedIsApproved(t *testing.T) {
 	const inConfigMap = `{"kind":"ConfigMap","name":"one","namespace":"olm"}`
 	plan := func(names, path string, steps ...string) string {
 		text := "apiVersion: operators.coreos.com/v1alpha1\nkind: InstallPlan\nmetadata: {name: i}\nspec: {clusterServiceVersionNames: [" + names + "]}\nstatus:\n" +

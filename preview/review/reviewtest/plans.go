@@ -191,7 +191,7 @@ const Evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(
 
 func hostile(_ testing.TB) *preview.Plan { return HostilePlan(Evil) }
 
-// hostilePlan holds a text wherever a plan holds text from outside.
+// HostilePlan holds a text wherever a plan holds text from outside.
 func HostilePlan(evil string) *preview.Plan {
 	p := Base(preview.RequestInstall)
 	p.Request = preview.Request{Reference: evil, Version: evil, Channel: evil, Action: "install"}
