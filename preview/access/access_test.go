@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // objects decodes a YAML stream of RBAC objects.
@@ -320,7 +321,7 @@ func FuzzCompute(f *testing.F) {
 			if g.Change != preview.GrantSame {
 				t.Fatalf("compared with itself, %s", brief(g))
 			}
-			Explain(g)
+			words.Explain(g)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // grant builds a grant from "[NAMESPACE:]GROUPS|RESOURCES[/NAMES]|VERBS", via
@@ -146,7 +147,7 @@ func TestExplain(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.want, func(t *testing.T) {
-			if got := Explain(grant("r", test.grant)); got != test.want {
+			if got := words.Explain(grant("r", test.grant)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

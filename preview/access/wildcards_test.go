@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // names are the resources of a list, with their verbs where asked for.
@@ -68,7 +69,7 @@ func TestWildcardsAreExpanded(t *testing.T) {
 					t.Errorf("%s is not reached, and still %s", name, verbs)
 				}
 			}
-			if text := WildcardText(&m); !strings.Contains(text, test.text) {
+			if text := words.WildcardText(&m); !strings.Contains(text, test.text) {
 				t.Errorf("said %q, want %q", text, test.text)
 			}
 		})
@@ -115,7 +116,7 @@ func TestExpansionIsBounded(t *testing.T) {
 	if len(w.Meanings) != maxMeanings || w.More != 10_000-maxMeanings || listed != maxReached {
 		t.Errorf("%d rules expanded, %d not, %d resources listed", len(w.Meanings), w.More, listed)
 	}
-	if text := DiscoveryText(w); !strings.Contains(text, "9950 more rules") {
+	if text := words.DiscoveryText(w); !strings.Contains(text, "9950 more rules") {
 		t.Error(text)
 	}
 }

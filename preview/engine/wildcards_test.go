@@ -21,10 +21,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/planned"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // planFrom plans documents as a release and in a namespace of that name, against
@@ -140,7 +140,7 @@ func TestClusterWildcardsOfAClusterThatDoesNotTell(t *testing.T) {
 	if w == nil || w.Against != preview.AgainstBuiltIn || w.Version == "" || w.Why == "" || w.Meanings[0].Count < 80 {
 		t.Errorf("%+v", w)
 	}
-	if text := access.DiscoveryText(w); !strings.Contains(text, "the cluster could not be asked") {
+	if text := words.DiscoveryText(w); !strings.Contains(text, "the cluster could not be asked") {
 		t.Error(text)
 	}
 	service := parseAll(t, broken)[0]

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
+	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
 
 // templateVariable matches a variable such as {{ project }} in the templates that the
@@ -115,7 +116,7 @@ func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severit
 	project.Cloud = cloud.Delta(preview.Cloud{}, cloud.Scan(cloud.Input{Objects: objects}))
 	var lines []string
 	for _, g := range project.Access.Grants {
-		lines = append(lines, g.Subject.Kind+" "+g.Subject.Name+" "+access.Explain(g))
+		lines = append(lines, g.Subject.Kind+" "+g.Subject.Name+" "+words.Explain(g))
 	}
 	for _, c := range project.Cloud.Permissions {
 		lines = append(lines, strings.Join(slices.Concat([]string{c.Origin + ": " + c.Provider}, c.Roles, c.Actions), " "))

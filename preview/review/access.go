@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/verdict"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 )
@@ -69,7 +68,7 @@ func GrantRow(p *preview.Plan, g preview.Grant) Row {
 		row.Tone = Quiet
 	}
 	if m := p.Access.Wildcards.Expansion(g); m != nil {
-		means = access.WildcardText(m)
+		means = words.WildcardText(m)
 	}
 	row.Cells = []string{
 		words.Subject(g.Subject), words.Extent(g.Scope, g.Namespace), strings.Join(g.Via, " and "),
@@ -93,7 +92,7 @@ func accessSection(p *preview.Plan) Section {
 		return cmp.Or(preview.FalseFirst(a.Tone == Quiet, b.Tone == Quiet), strings.Compare(a.Cells[0], b.Cells[0]), strings.Compare(a.Cells[1], b.Cells[1]), strings.Compare(a.Cells[2], b.Cells[2]))
 	})
 	s.Note = words.Joined(": ", preview.Plural(len(changes), "grant"), countChanges(changes))
-	if text := access.DiscoveryText(p.Access.Wildcards); text != "" {
+	if text := words.DiscoveryText(p.Access.Wildcards); text != "" {
 		s.Tail = []string{text}
 	}
 	return s

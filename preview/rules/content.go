@@ -100,7 +100,7 @@ var (
 		Why:     "Objects are applied in the order of their kinds, in the stages that the review lists. Where an object must wait for another of its kind, or must not run now, the result differs from Argo CD's.",
 		Reduce:  "Install from an Argo CD Application, whose hooks run, or remove the annotations.",
 		Looks:   "Annotations of Argo CD that have no effect here: sync-wave on objects that are not hooks, and hooks in content that no Application asks for.",
-		Example: noteExample("package/app", "objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 1: apps/Deployment/app/web"),
+		Example: noteExample("package/app", "objects are applied in the order of their kinds, not of Argo CD's waves; wave 1: apps/Deployment/app/web"),
 	})
 	ContentDependsOnCluster = row(Rule{
 		Name: "content-depends-on-cluster", Level: Notice, Title: "depends on the cluster",

@@ -111,7 +111,7 @@ var (
 		Reduce: "First install what provides the API.",
 		Looks:  "Objects of kinds that the cluster does not serve and the plan does not define, except hooks, objects that a package requires, and API groups of Kubernetes and cert-manager.",
 		Example: Example{
-			Title:    "ServiceMonitor op is skipped: nothing collects its metrics",
+			Title:    "ServiceMonitor op is skipped: no metrics are collected",
 			Evidence: "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1",
 		},
 	})

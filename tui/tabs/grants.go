@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/words"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -297,7 +296,7 @@ func (m *AccessTab) explainGroup(group grantGroup) string {
 	if len(group.Of) > 1 {
 		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
 	}
-	return SubjectName(g.Subject) + " " + access.Explain(g)
+	return SubjectName(g.Subject) + " " + words.Explain(g)
 }
 
 func (m *AccessTab) scopeText(g preview.Grant) string {

@@ -1,4 +1,4 @@
-package access
+package words
 
 import (
 	"slices"
@@ -16,6 +16,8 @@ type phrase struct {
 	one             string   // the words with resourceNames, for %s
 }
 
+const rbac = "rbac.authorization.k8s.io"
+
 var plainTable = [...]phrase{
 	{"", "secrets", []string{"get", "list", "watch"}, "read the content of every Secret", "read the content of Secret %s"},
 	{"", "secrets", []string{"create", "update", "patch"}, "write Secrets", "write Secret %s"},
@@ -25,10 +27,10 @@ var plainTable = [...]phrase{
 	{"", "pods", []string{"create"}, "run pods as any ServiceAccount", ""},
 	{"", "serviceaccounts/token", []string{"create"}, "obtain a token of every ServiceAccount", "obtain a token of ServiceAccount %s"},
 	{"", "nodes/proxy", []string{"get", "create"}, "run commands in every pod through the kubelet, unseen by admission and audit", ""},
-	{rbacGroup, "clusterroles", []string{"escalate"}, "write ClusterRoles with rights it does not hold", ""},
-	{rbacGroup, "clusterroles", []string{"bind"}, "give any ClusterRole to any subject", "give ClusterRole %s to any subject"},
-	{rbacGroup, "roles", []string{"escalate"}, "write Roles with rights it does not hold", ""},
-	{rbacGroup, "roles", []string{"bind"}, "give any Role to any subject", "give Role %s to any subject"},
+	{rbac, "clusterroles", []string{"escalate"}, "write ClusterRoles with rights it does not hold", ""},
+	{rbac, "clusterroles", []string{"bind"}, "give any ClusterRole to any subject", "give ClusterRole %s to any subject"},
+	{rbac, "roles", []string{"escalate"}, "write Roles with rights it does not hold", ""},
+	{rbac, "roles", []string{"bind"}, "give any Role to any subject", "give Role %s to any subject"},
 	{"", "users", []string{"impersonate"}, "act as any user", "act as user %s"},
 	{"", "groups", []string{"impersonate"}, "act as a member of any group", "act as a member of group %s"},
 	{"", "serviceaccounts", []string{"impersonate"}, "act as any ServiceAccount", "act as ServiceAccount %s"},
@@ -42,10 +44,7 @@ const maxNamed = 6
 // Secret in every namespace". Names in it are from outside and must be escaped by
 // textsafe.
 func Explain(g preview.Grant) string {
-	where := " in every namespace"
-	if g.Scope == preview.ScopeNamespace {
-		where = " in namespace " + g.Namespace
-	}
+	where := Scope(g.Scope, g.Namespace)
 	if len(g.Resources) == 0 {
 		return explainURLs(g)
 	}
@@ -55,18 +54,18 @@ func Explain(g preview.Grant) string {
 		if everyVerb {
 			return "can do anything with every resource" + of + where
 		}
-		return "can " + series(orderVerbs(g.Verbs)) + " every resource" + of + where
+		return "can " + counted(orderVerbs(g.Verbs)) + " every resource" + of + where
 	}
 	if text := phraseText(g); text != "" {
 		return "can " + text + where
 	}
-	verbs := series(orderVerbs(g.Verbs))
+	verbs := counted(orderVerbs(g.Verbs))
 	if everyVerb {
 		verbs = "do anything with"
 	}
-	sentence := "can " + verbs + " " + series(g.Resources) + groupsOf(g) + where
+	sentence := "can " + verbs + " " + counted(g.Resources) + groupsOf(g) + where
 	if len(g.ResourceNames) > 0 {
-		sentence += ", only " + series(g.ResourceNames)
+		sentence += ", only " + counted(g.ResourceNames)
 	}
 	return sentence
 }
@@ -84,25 +83,25 @@ func phraseText(g preview.Grant) string {
 		case len(g.ResourceNames) == 0:
 			parts = append(parts, row.text)
 		case row.one != "":
-			parts = append(parts, strings.Replace(row.one, "%s", series(g.ResourceNames), 1))
+			parts = append(parts, strings.Replace(row.one, "%s", counted(g.ResourceNames), 1))
 		}
 	}
 	return strings.Join(parts, " and ")
 }
 
 func anyVerb(g preview.Grant, verbs []string) bool {
-	return slices.ContainsFunc(verbs, func(v string) bool { return HasVerb(g, v) })
+	return slices.Contains(g.Verbs, all) || slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(g.Verbs, v) })
 }
 
 func explainURLs(g preview.Grant) string {
-	verbs := series(orderVerbs(g.Verbs))
+	verbs := counted(orderVerbs(g.Verbs))
 	if slices.Contains(g.Verbs, all) {
 		verbs = "send any request to"
 	}
 	if slices.Contains(g.NonResourceURLs, all) {
 		return "can " + verbs + " every URL of the API server that is not a resource"
 	}
-	return "can " + verbs + " " + series(g.NonResourceURLs) + " of the API server"
+	return "can " + verbs + " " + counted(g.NonResourceURLs) + " of the API server"
 }
 
 // groupsOf returns the API groups of a grant in words, without the core group.
@@ -122,7 +121,7 @@ func groupsOf(g preview.Grant) string {
 	if len(named) < len(g.APIGroups) {
 		named = append([]string{"core"}, named...)
 	}
-	return " of " + series(named)
+	return " of " + counted(named)
 }
 
 // orderVerbs returns verbs in the usual order: get, list, watch, create and so on.
@@ -140,19 +139,15 @@ func rank(list []string, s string) int {
 	return len(list)
 }
 
-// series returns "a, b and c". More than maxNamed items are cut and counted.
-func series(items []string) string {
+// counted returns "a, b and c". More than maxNamed items are cut and counted.
+func counted(items []string) string {
 	if extra := len(items) - maxNamed; extra > 1 {
 		return strings.Join(items[:maxNamed], ", ") + " and " + strconv.Itoa(extra) + " more"
 	}
-	switch n := len(items); n {
-	case 0:
+	if len(items) == 0 {
 		return "nothing"
-	case 1:
-		return items[0]
-	default:
-		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
 	}
+	return Series(items, "and")
 }
 
 // maxShown is the most resources that the text about a wildcard lists.
@@ -178,7 +173,7 @@ func WildcardText(m *preview.WildcardExpansion) string {
 		}
 	}
 	if len(m.NotServed) > 0 {
-		text += "; not served: " + series(m.NotServed)
+		text += "; not served: " + counted(m.NotServed)
 	}
 	return text
 }
@@ -216,7 +211,7 @@ func DiscoveryText(w *preview.Wildcards) string {
 		text += ", because the cluster could not be asked: " + w.Why
 	}
 	if len(w.Unanswered) > 0 {
-		text += "; not answered, and so missing: " + series(w.Unanswered)
+		text += "; not answered, and so missing: " + counted(w.Unanswered)
 	}
 	if w.More > 0 {
 		text += "; " + strconv.Itoa(w.More) + " more rules with wildcards are not expanded"
