@@ -287,9 +287,9 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
-// findNamespace looks for a release Namespace that an interrupted run of this
-// plan created: as planned, written to by no other client, and without a
-// record. Checks then treat the Namespace as absent, as it was at the review.
+// findNamespace looks for the release Namespace that an interrupted run of this plan created. It
+// must be as planned, no other client may have written to it, and it must hold no record. Checks
+// then treat the Namespace as absent, because it was absent at the review.
 func (c *checker) findNamespace(ctx context.Context) error {
 	o := c.ownNamespace()
 	if o == nil || c.before != nil {

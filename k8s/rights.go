@@ -221,8 +221,8 @@ func (c *Client) askMay(ctx context.Context, r preview.Right) (bool, error) {
 	return err == nil && review.Status.Allowed, err
 }
 
-// review sends an access review about the user itself, which stores nothing,
-// and decodes the answer into into; header is the TypeMeta in that.
+// review sends a self-subject review about the current user, which stores nothing, and decodes
+// the answer to the value in into. header points to the TypeMeta of that value.
 func (c *Client) review(ctx context.Context, resource, kind string, into any, header *metav1.TypeMeta) error {
 	*header = metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: kind}
 	body, err := json.Marshal(into)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/lazyregexp"
 )
 
-// LookupAbsent is the recorded result of a template's read of the cluster that found
-// nothing, LookupNotAsked of a read without a cluster.
+// LookupAbsent records that a template's read of the cluster found nothing. LookupNotAsked
+// records a read that was made without a cluster.
 const (
 	LookupAbsent   = "absent"
 	LookupNotAsked = "not asked"

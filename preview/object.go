@@ -250,7 +250,7 @@ type Origin struct {
 	Line int `json:"line,omitempty"`
 }
 
-// At returns the origin with another line of its file; line 0 keeps its own.
+// At returns a copy of the origin with another line. If line is 0, the line does not change.
 func (o Origin) At(line int) Origin {
 	o.Line = cmp.Or(line, o.Line)
 	return o

@@ -273,9 +273,9 @@ type Finding struct {
 	// AlsoIn is the version that the plan is compared with, if that has the finding too,
 	// about the same: the plan leaves as it is what the finding is about.
 	AlsoIn string `json:"alsoIn,omitempty"`
-	// Lowered is set where the finding is a warning only because of AlsoIn, and would be
-	// critical. An approval of it as shown must not hold where that version is not
-	// installed.
+	// Lowered is set if the finding would be critical, and is a warning because the version in
+	// AlsoIn has it too. An approval of the warning is not valid in a cluster where that version
+	// is not installed.
 	Lowered bool `json:"-"`
 	// Judged records the decision of a policy on the finding; absent without
 	// one.

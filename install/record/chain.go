@@ -62,7 +62,8 @@ func (c *Chain) lose(revision int, format string, args ...any) {
 	c.breakAt(revision, format, args...)
 }
 
-// breakAt records that a revision does not hold, unless that is known of a newer one.
+// breakAt records that a revision failed verification. It does nothing if a newer revision has
+// failed already.
 func (c *Chain) breakAt(revision int, format string, args ...any) {
 	if revision > c.Since {
 		c.Since, c.Why = revision, fmt.Sprintf(format, args...)

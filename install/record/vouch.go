@@ -20,7 +20,7 @@ func witnessRef(release preview.Release) preview.Ref {
 	}
 }
 
-// Witness is what the Role of a release says of its newest record.
+// Witness is what the annotations of the Role of a release say about its newest record.
 type Witness struct {
 	Revision int    // 0 where there is none
 	Options  string // digest

@@ -346,8 +346,8 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 }
 
-// unseenByController reports whether the controller of a workload has not looked at its
-// newest version yet: then it has made no pods of it, and nothing can be wrong with them.
+// unseenByController reports whether the controller of a workload has not observed its newest
+// generation. It then has created no pods for that generation, and none can have failed.
 func unseenByController(body map[string]any) bool {
 	if preview.RefOf(body).Group() != "apps" || preview.Value(body, "metadata", "deletionTimestamp") != nil {
 		return false

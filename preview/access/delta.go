@@ -276,7 +276,7 @@ func touching(s string) []string {
 	return []string{s, all}
 }
 
-// lostCells returns the cells where a verb or a name is permitted before and not after.
+// lostCells returns the cells in which before permits a verb or a name that after does not.
 func lostCells(before, after *expansion) map[cell]bool {
 	lost := map[cell]bool{}
 	for t := range before.has {

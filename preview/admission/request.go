@@ -93,8 +93,8 @@ func newNamespaces(ctx context.Context, p *preview.Plan, cluster Cluster, copies
 	return n, nil
 }
 
-// of returns the Namespace of an object as the plan makes it; nil for an object of the
-// cluster.
+// of returns the Namespace that an object is in, as it is after the plan was applied; nil for a
+// cluster-scoped object.
 func (n *namespaces) of(o *preview.Object) *corev1.Namespace {
 	if o.Namespace == "" {
 		return nil

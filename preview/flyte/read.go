@@ -104,9 +104,8 @@ func (r *reader) read(ctx context.Context) error {
 	return r.readEngine(ctx)
 }
 
-// findLeaving adds the plugins whose declaration goes with the plan to those that are
-// turned off, where they are. A plan that is looked at again after it was loaded has them
-// in its record.
+// findLeaving adds the plugins whose declaration this plan deletes to those that are turned off.
+// A plan that was loaded from a file has them on record already.
 func (r *reader) findLeaving() {
 	for _, plugin := range append(slices.Clip(r.plan.leaving), r.e.seen.leaving()...) {
 		if r.found.Leaving[plugin.id] != "" || !r.e.turnsOff(plugin) && (!losesResource(r.plan, plugin) || !r.e.mayHaveUsed(plugin)) {

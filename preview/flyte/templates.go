@@ -102,8 +102,8 @@ func newProjectRBAC(p *preview.Plan) *projectRBAC {
 	return &projectRBAC{release: p.Release, rbac: access.NewRBACIndex(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
 }
 
-// gives returns what the objects of a project grant, one text for each grant, and the
-// highest severity of findings about them.
+// gives lists the permissions that the objects of a project grant, one text for each grant. It
+// also returns the highest severity of the findings about them.
 func (s *projectRBAC) gives(objects []map[string]any) ([]string, preview.Severity) {
 	project := &preview.Plan{Release: preview.Release{Name: s.release.Name, Namespace: anyProject}}
 	for _, body := range objects {

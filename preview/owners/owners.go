@@ -54,8 +54,8 @@ func NewFinder(cluster Cluster, release preview.Release) *Finder {
 	return &Finder{cluster: cluster, release: release, reads: map[preview.Ref]preview.ReadResult{}, marks: map[mark][]preview.ReadResult{}}
 }
 
-// Find returns the existing controllers of a live object. It errs if the cluster does
-// not answer.
+// Find returns the controllers that own a live object and still exist. It returns an error if
+// the cluster does not answer.
 func (f *Finder) Find(ctx context.Context, live map[string]any) (Controllers, error) {
 	var out Controllers
 	found := f.findByReference(ctx, live)

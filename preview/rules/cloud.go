@@ -102,7 +102,7 @@ var (
 		Looks:  "AWS statements that allow any of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig, also by wildcard. EKS access policies that permit reading every Secret, or running pods in every namespace (ClusterAdmin, Admin, AdminView, Edit).",
 	})
 	CloudAllBut = row(Rule{
-		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list",
+		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows every action except those it lists",
 		Why:    "NotAction and NotResource allow all that the list does not name, including what AWS adds later.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow with NotAction or NotResource.",

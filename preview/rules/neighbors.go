@@ -104,7 +104,7 @@ var (
 	})
 
 	NamespaceSettings = row(Rule{
-		Name: "namespace-settings", Level: Critical, Title: "changes settings that are enforced in a namespace",
+		Name: "namespace-settings", Level: Critical, Title: "changes settings enforced in a namespace",
 		Why:    "Admission, scheduling and other controllers read these labels and annotations for every pod of the namespace.",
 		Reduce: leaveToAdministrators,
 		Looks:  "Labels, annotations and finalizers of Namespaces.",
@@ -145,7 +145,7 @@ var (
 		Looks:  "adminAccess of ResourceClaims, settings for drivers in ResourceClaims and DeviceClasses, ResourceSlices, DeviceTaintRules, and DeviceClasses that answer for an extended resource.",
 	})
 	LimitsOfOthers = row(Rule{
-		Name: "limits-of-others", Level: High, Title: "limits or scales workloads of others",
+		Name: "limits-of-others", Level: High, Title: "limits, scales or holds back workloads outside the release",
 		Why:    "Others cannot create pods, or nodes cannot be drained.",
 		Reduce: "Allow one disruption, and select only pods of the release.",
 		Looks:  "ResourceQuotas, LimitRanges, PodDisruptionBudgets and HorizontalPodAutoscalers outside the release's namespace, and budgets that never allow a disruption.",

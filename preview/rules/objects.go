@@ -68,7 +68,7 @@ var (
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: exists already"},
 	})
 	HostileText = row(Rule{
-		Name: "hostile-text", Level: High, Title: "holds text that hides or forges what is displayed",
+		Name: "hostile-text", Level: High, Title: "holds control characters that can disguise text on a screen",
 		Why:    "Control, bidirectional, zero-width or look-alike characters can make a reviewer read something other than what is applied.",
 		Reduce: "Ask the publisher why the text has these characters.",
 		Looks:  "Every name, key and text of every object, except the data of Secrets and ConfigMaps.",

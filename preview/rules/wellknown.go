@@ -3,7 +3,7 @@ package rules
 // The rules about objects that are dangerous by their name or type alone.
 var (
 	WellKnownObject = row(Rule{
-		Name: "well-known-object", Level: Critical, Title: "uses the name of an object that the cluster or another system reads",
+		Name: "well-known-object", Level: Critical, Title: "has the name of an object that the cluster or another system reads",
 		Why:    "Other components read an object of exactly this kind, namespace and name, so its content decides what they do.",
 		Reduce: "Remove the object from the package, or rename it.",
 		Looks:  "Objects with the kind, namespace and name of one that the control plane, the network, DNS, cloud providers or widely used systems read, such as the ConfigMaps aws-auth and coredns of kube-system, or the Service kubernetes.",

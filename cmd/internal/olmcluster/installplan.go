@@ -39,7 +39,8 @@ type planWriter interface {
 // keeps only that an InstallPlan was approved.
 const approvedPlan = "kubectl-operator/approved"
 
-// reviewedBundles is what was reviewed and approved here, and is to be approved in the cluster.
+// reviewedBundles are the bundles that the user approved in this program, which then approves
+// them in the InstallPlan of the cluster.
 type reviewedBundles struct {
 	Bundles []bundle // the package's own first, then those that it depends on
 	Digest  string   // of the approved plan

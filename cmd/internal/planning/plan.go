@@ -621,7 +621,7 @@ type OwnerOptions struct {
 // RollsBack reports whether a failed apply is to be rolled back.
 func (o *OwnerOptions) RollsBack() bool { return o.OnFailure == preview.OnFailureRollback }
 
-// options returns the decisions as a plan has them.
+// options converts the decisions about owners to the options of a plan.
 func (o *OwnerOptions) options() preview.Options {
 	options := preview.DefaultOptions()
 	if o.Conflicts != "" {

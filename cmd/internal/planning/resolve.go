@@ -93,7 +93,7 @@ func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetchedC
 func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, error) {
 	if r.cached != nil {
 		got, err := open(r.cached)
-		// What was not signed when it was cached may be by now.
+		// Cached content that had no signature may have been signed since.
 		_, refused := errors.AsType[*engine.RefusedError](err)
 		if !refused && !errors.Is(err, source.ErrNotCached) {
 			return got, err

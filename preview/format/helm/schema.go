@@ -66,7 +66,7 @@ func checkSchema(schema []byte, values map[string]any) error {
 	return err
 }
 
-// maxPlaces is how many values that do not fit a schema an error names (10).
+// maxPlaces limits how many invalid values an error about a schema lists (10).
 const maxPlaces = 10
 
 // places returns the paths of the values that do not fit the schema, each with the

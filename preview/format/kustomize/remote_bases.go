@@ -14,7 +14,7 @@ import (
 // maxRemote is the most directories of git repositories that one build reads.
 const maxRemote = 32
 
-// errMany is the error for a build that would read more.
+// errMany is returned for a build that reads more than maxRemote directories.
 var errMany = fmt.Errorf("more than %d directories of git repositories", maxRemote)
 
 // remoteDir is the directory of a build that has the directories of git repositories,

@@ -63,7 +63,7 @@ func (g *Generator) search(kind, root string) {
 	}
 }
 
-// ElementOf returns the type of the values of a list or map; of others, the type itself.
+// ElementOf returns the element type of a list or map. It returns any other type unchanged.
 func ElementOf(form string) string {
 	for strings.HasPrefix(form, "[]") || strings.HasPrefix(form, "map.") {
 		form = strings.TrimPrefix(strings.TrimPrefix(form, "[]"), "map.")
