@@ -214,7 +214,7 @@ func TestClusterHistoryShowsTampering(t *testing.T) {
 			tamper: func() { m.put(2, m.rewritten(2, forgedApprover)) },
 		},
 		{
-			name: "a record is put in the place of another", since: 3, says: "that of revision 2", signed: true, refused: 3,
+			name: "a record is put in the place of another", since: 3, says: "the record of revision 2 instead", signed: true, refused: 3,
 			tamper: func() { m.put(3, m.data(2)) },
 		},
 		{

@@ -126,7 +126,7 @@ webhooks:
 	item := preview.DryRun{Body: parse(t, configMap(namespace, "a", "{}"))}
 	eventually(t, "the webhook is asked", func() bool {
 		result := c.DryRun(t.Context(), []preview.DryRun{item})[0]
-		return preview.ReasonOf(result.Err) == preview.ReasonWebhook
+		return preview.ReasonOf(result.Err) == preview.ReasonWebhookDown
 	})
 	uid, version := pin(webhook)
 	if _, err := c.Delete(t.Context(), preview.RefOf(webhook), uid, version, preview.Background); err != nil {
@@ -155,7 +155,7 @@ spec:
 		_, err := c.Kind(t.Context(), namespace+".example/v2", "Thing")
 		return err == nil
 	})
-	_ = requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhook)
+	_ = requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhookDown)
 }
 
 // TestClusterCheckAgreesWithTheServer: the embedded schemas and the server refuse the

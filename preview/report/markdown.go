@@ -110,7 +110,10 @@ func (d *document) folded(of *review.Document) []foldedSection {
 			continue
 		}
 		f := foldedSection{weight: weight[s.ID], title: s.Title, subject: s.Subject, note: s.Note}
-		f.lines, f.objects = d.body(s)
+		f.lines, f.after = d.body(s)
+		for i := len(f.after) - 2; i >= 0; i-- {
+			f.after[i] += f.after[i+1]
+		}
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, func(a, b foldedSection) int { return a.weight - b.weight })
@@ -122,7 +125,7 @@ type foldedSection struct {
 	weight               int
 	title, subject, note string
 	lines                []string
-	objects              []int // that begin in each line; nil where lines are not about objects
+	after                []int // for each line, the objects that begin in it or after it
 }
 
 // applyBlock returns the command that applies the plan, and the remarks about it.
@@ -332,12 +335,8 @@ func (d *document) details(s foldedSection) {
 // missing returns how many objects or lines of a section are left out if only the first
 // kept lines are shown.
 func (s foldedSection) missing(kept int) string {
-	objects := 0
-	for _, n := range s.objects[min(kept, len(s.objects)):] {
-		objects += n
-	}
-	if objects > 0 {
-		return preview.Plural(objects, "more object")
+	if kept < len(s.after) && s.after[kept] > 0 {
+		return preview.Plural(s.after[kept], "more object")
 	}
 	return preview.Plural(len(s.lines)-kept, "more line")
 }

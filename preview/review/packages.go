@@ -71,7 +71,24 @@ func PackageSection(p *preview.Plan, pkg *preview.Package) Section {
 	if n := len(pkg.RelatedImages); n > 0 {
 		s.fact(Plain, "lists", preview.Plural(n, "image")+" as its own")
 	}
+	if len(p.Packages) > 1 {
+		s.objects(p, pkg)
+	}
 	return s
+}
+
+// objects adds the names of a package's objects, a row for each kind.
+func (s *Section) objects(p *preview.Plan, pkg *preview.Package) {
+	var own []*preview.Object
+	for i := range p.Objects {
+		if p.Objects[i].Package == pkg.Name {
+			own = append(own, &p.Objects[i])
+		}
+	}
+	for _, row := range byKind("", own) {
+		row.Cells = row.Cells[1:] // without the action
+		s.Rows = append(s.Rows, row)
+	}
 }
 
 // step adds a step that found the package, such as a catalog.

@@ -2,6 +2,7 @@ package tabs
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -36,6 +37,10 @@ func (f *propertyList) section(s review.Section) {
 	title := words.Joined("  ", words.Joined(" ", s.Title, s.Subject), words.Enclosed(s.Note))
 	f.rows = append(f.rows, textRow(widget.Line{widget.Text(theme.Heading, title)}))
 	for _, row := range s.Rows {
+		if len(row.Names) > 0 {
+			f.add(theme.Plain, row.Cells[0], strings.Join(row.Names, "  "))
+			continue
+		}
 		f.add(toneRole(row.Tone), row.Cells[0], row.Cells[1])
 		for i := 2; i < len(row.Cells); i++ {
 			f.add(theme.Plain, "  "+s.Columns[i].Name, row.Cells[i])

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/olmcluster"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/resuming"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
@@ -278,8 +278,8 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 }
 
 // interrupted finds interrupted runs in the cluster that was contacted.
-func (r *releaseRun) interrupted() resumable {
-	return resumable{Cluster: r.session.client, Schemas: r.session.typer(), Judge: r.session.Judge, DropLease: r.dropLease}
+func (r *releaseRun) interrupted() resuming.Finder {
+	return resuming.Finder{Cluster: r.session.client, Schemas: r.session.typer(), Judge: r.session.Judge, DropLease: r.dropLease}
 }
 
 // dropLease deletes the Lease that a run left behind when it was killed after

@@ -1,4 +1,6 @@
-package cli
+// Package resuming finds the interrupted run of an approved digest, for whatever applies
+// plans: the command line, and the plugin of piped.
+package resuming
 
 import (
 	"context"
@@ -10,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// resumable finds interrupted runs in one cluster.
-type resumable struct {
+// Finder finds interrupted runs in one cluster.
+type Finder struct {
 	Cluster install.PlanningCluster
 	Schemas engine.Schemas
 	// Judge judges findings by the user's own policy.
@@ -23,7 +25,7 @@ type resumable struct {
 
 // Plan returns the plan that resumes an interrupted run of the approved digest, nil if
 // there is none: the fresh plan is then compared with the digest as usual.
-func (f resumable) Plan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f Finder) Plan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	resumed, err := f.unfinishedPlan(ctx, fresh, digest)
 	if err == nil && resumed == nil {
 		resumed, err = f.restartedPlan(ctx, fresh, digest)
@@ -34,7 +36,7 @@ func (f resumable) Plan(ctx context.Context, fresh *preview.Plan, digest string)
 // RefuseRepeat returns an error if the approved digest was applied already, or
 // failed and was rolled back, and deletes the Lease that such a run may have left.
 // It returns nil for any other digest.
-func (f resumable) RefuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
+func (f Finder) RefuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
 	why := newest.Spent(digest)
 	if why == "" {
 		return nil
@@ -45,7 +47,7 @@ func (f resumable) RefuseRepeat(ctx context.Context, newest *record.Record, dige
 
 // unfinishedPlan returns the recorded plan of an interrupted run of the approved
 // digest, nil if there is none. Applying it resumes the run, or its rollback.
-func (f resumable) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f Finder) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, f.Cluster, fresh.Release)
 	if err != nil || stored == nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (f resumable) unfinishedPlan(ctx context.Context, fresh *preview.Plan, dige
 	if err != nil {
 		return nil, err
 	}
-	// Judged as when it was recorded; today's policy counts.
+	// Judged as when it was recorded; what counts is today's policy.
 	plan.Findings, plan.Policy = preview.WithoutPolicy(plan.Findings), nil
 	return plan, nil
 }
@@ -75,7 +77,7 @@ func (f resumable) unfinishedPlan(ctx context.Context, fresh *preview.Plan, dige
 // restartedPlan returns the approved plan if an interrupted run of it created
 // the release Namespace and nothing else, nil otherwise. A plan on the present
 // cluster would have another digest.
-func (f resumable) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (f Finder) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	before, err := install.BeforeNamespace(ctx, f.Cluster, fresh.Release)
 	if err != nil || before == nil {
 		return nil, err
