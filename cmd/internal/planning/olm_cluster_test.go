@@ -504,7 +504,7 @@ func (w *olmWorld) same(t *testing.T, ref preview.Ref, want map[string]any, of *
 	for {
 		is := w.liveOf(t, ref, of)
 		leaves = 0
-		diff := differences("", unpredictable(compared(want, true)), unpredictable(compared(is, true)), &leaves)
+		diff := differences("", unpredictable(compared(want, true), of.name), unpredictable(compared(is, true), of.name), &leaves)
 		if len(diff) == 0 {
 			return leaves
 		}
@@ -539,12 +539,19 @@ func (w *olmWorld) liveOf(t *testing.T, ref preview.Ref, of *catalogBundle) map[
 
 // unpredictable removes what cannot be predicted: uids of owners, and, of webhooks, the
 // certificate, what is a hash of it and the random name; and what depends on how often OLM
-// executes an InstallPlan, and on what its caches have.
-func unpredictable(body map[string]any) map[string]any {
+// executes an InstallPlan, and on what its caches have. csv is the version that was written.
+func unpredictable(body map[string]any, csv string) map[string]any {
 	for _, owner := range preview.Maps(body, "metadata", "ownerReferences") {
 		delete(owner, "uid")
 	}
 	labels := preview.Map(body, "metadata", "labels")
+	if preview.String(body, "kind") == "CustomResourceDefinition" {
+		// That of a version which is gone when OLM writes is kept or dropped, as OLM has to
+		// repeat the InstallPlan or not.
+		maps.DeleteFunc(preview.Map(body, "metadata", "annotations"), func(key string, value any) bool {
+			return strings.HasPrefix(key, "operatorframework.io/installed-alongside-") && !strings.HasSuffix(fmt.Sprint(value), "/"+csv)
+		})
+	}
 	if preview.String(body, "kind") == "ClusterRole" && labels["olm.owner.kind"] == nil {
 		delete(labels, "olm.owner") // of a ClusterRole that the bundle brings, where OLM has to repeat the InstallPlan
 	}
