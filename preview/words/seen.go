@@ -53,32 +53,39 @@ func Seen(s preview.Seen) string {
 	return text
 }
 
-// seenAlone returns one part of a fact in words. Of a key that this version of the program does not know
-// it returns key and arguments.
+// seenAlone returns one part of a fact in words. For a key that this version of the program
+// does not know, it returns key and arguments.
 func seenAlone(key string, args []string) string {
 	k, known := keys[key]
 	if !known || strings.Count(k.format, "%s")+strings.Count(k.format, "%q") != len(args) {
 		return strings.TrimSpace(key + " " + strings.Join(args, ", "))
 	}
+	return fill(k.format, func(verb byte) string {
+		arg := args[0]
+		args = args[1:]
+		if verb == 'q' {
+			return strconv.Quote(arg)
+		}
+		return arg
+	})
+}
+
+// fill returns a format with each verb, "%" and a letter, replaced. "%%" is a percent sign. What
+// replaces a verb is not looked into, so that a name with a verb in it stays a name.
+func fill(format string, by func(verb byte) string) string {
 	var b strings.Builder
-	rest := k.format
 	for {
-		before, after, found := strings.Cut(rest, "%")
+		before, after, found := strings.Cut(format, "%")
 		b.WriteString(before)
 		if !found {
 			return b.String()
 		}
-		switch after[0] {
-		case '%':
+		if after[0] == '%' {
 			b.WriteByte('%')
-		case 'q':
-			b.WriteString(strconv.Quote(args[0]))
-			args = args[1:]
-		default:
-			b.WriteString(args[0])
-			args = args[1:]
+		} else {
+			b.WriteString(by(after[0]))
 		}
-		rest = after[1:]
+		format = after[1:]
 	}
 }
 

@@ -69,38 +69,30 @@ var (
 	StepUsesTokenOnNode = stepKey("uses-token-on-node", "uses the token of %A on its node")
 )
 
-// Step returns a step in words. Of a key that this version of the program does not know it
+// Step returns a step in words. For a key that this version of the program does not know, it
 // returns the key.
 func Step(s preview.Step) string {
 	k, known := stepKeys[s.Key]
 	if !known {
 		return s.Key
 	}
-	rest := k.format
+	format := k.format
 	if s.Namespace == "" {
-		rest = strings.Replace(rest, "namespace %N", "any namespace", 1)
+		format = strings.Replace(format, "namespace %N", "any namespace", 1)
 	}
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(rest, "%")
-		b.WriteString(before)
-		if !found {
-			return b.String()
+	return fill(format, func(verb byte) string {
+		switch {
+		case verb == 'K':
+			return s.Kind
+		case verb == 'C':
+			return s.Name
+		case verb == 'N':
+			return s.Namespace
+		case verb == 'A' && s.Account != nil:
+			return actsAs(*s.Account)
 		}
-		switch after[0] {
-		case 'K':
-			b.WriteString(s.Kind)
-		case 'C':
-			b.WriteString(s.Name)
-		case 'N':
-			b.WriteString(s.Namespace)
-		case 'A':
-			if s.Account != nil {
-				b.WriteString(actsAs(*s.Account))
-			}
-		}
-		rest = after[1:]
-	}
+		return ""
+	})
 }
 
 // actsAs returns who a step acts as.
