@@ -16,12 +16,16 @@ import (
 
 // imageSection returns each image, whether it is pinned, and the platforms it runs on.
 func imageSection(p *preview.Plan) Section {
-	s := Section{ID: Images, Columns: []Column{{Name: "named"}, {Name: "image", Whole: true}, {Name: "at review", Use: Below, Mark: "at review"},
-		{Name: "moved", Use: Below, Mark: "!"}, {Name: "platforms", Use: Below}, {Name: "used by", Use: Below, Mark: "used by"}}}
+	s := Section{ID: Images, Columns: []Column{
+		{Name: "named"}, {Name: "image", Whole: true}, {Name: "at review", Use: Below, Mark: "at review"},
+		{Name: "moved", Use: Below, Mark: "!"}, {Name: "platforms", Use: Below}, {Name: "used by", Use: Below, Mark: "used by"},
+	}}
 	platforms, moved := risk.PinnedPlatforms(p), movedTags(p)
 	pinned := 0
 	for _, image := range p.Images {
-		row := Row{Mark: "!", Tone: Caution, Cells: []string{"by tag", image.Reference, image.Digest, strings.Join(moved[image.Reference], "; "), "", usedBy(image.UsedBy)}}
+		row := Row{Mark: "!", Tone: Caution, Cells: []string{
+			"by tag", image.Reference, image.Digest, strings.Join(moved[image.Reference], "; "), "", usedBy(image.UsedBy),
+		}}
 		if image.Pinned {
 			row.Mark, row.Tone, row.Cells[0], row.Cells[2] = "", Plain, "by digest", ""
 			pinned++
@@ -140,10 +144,16 @@ func platformSection(p *preview.Plan) Section {
 	if len(p.Platforms) == 0 {
 		return Section{}
 	}
-	s := Section{ID: Platforms, Title: "PLATFORMS", Note: preview.Plural(len(p.Platforms), "platform"), Columns: []Column{{Name: "platform", Use: Heading}, {Name: "file", Whole: true}}}
+	s := Section{
+		ID: Platforms, Title: "PLATFORMS", Note: preview.Plural(len(p.Platforms), "platform"),
+		Columns: []Column{{Name: "platform", Use: Heading}, {Name: "file", Whole: true}},
+	}
 	for _, other := range p.Platforms {
 		if other.Platform == p.Platform {
-			s.Rows = append(s.Rows, Row{Cells: []string{other.Platform, "this plan's own, see FILES"}, Lines: []Line{{Text: "content " + other.ContentDigest, Whole: true}}})
+			s.Rows = append(s.Rows, Row{
+				Cells: []string{other.Platform, "this plan's own, see FILES"},
+				Lines: []Line{{Text: "content " + other.ContentDigest, Whole: true}},
+			})
 			continue
 		}
 		head := words.Joined("  ", other.Platform, preview.Plural(len(other.Files), "file"), "content "+other.ContentDigest)
@@ -162,7 +172,8 @@ func stepSection(p *preview.Plan) Section {
 	s := Section{ID: Steps, Columns: []Column{{Name: "step"}, {Name: "what"}}}
 	for i, stage := range p.Stages {
 		s.Title = "STEPS"
-		s.Rows = append(s.Rows, Row{Cells: []string{strconv.Itoa(i+1) + " " + stage.ID, preview.Plural(len(stage.Objects), "object") + ", times out after " + stage.Timeout}})
+		what := preview.Plural(len(stage.Objects), "object") + ", times out after " + stage.Timeout
+		s.Rows = append(s.Rows, Row{Cells: []string{strconv.Itoa(i+1) + " " + stage.ID, what}})
 	}
 	return s
 }
@@ -174,7 +185,10 @@ func objectSection(p *preview.Plan) Section {
 	if len(p.Objects) == 0 {
 		return Section{}
 	}
-	s := Section{ID: Objects, Title: "OBJECTS", Note: countText(p), Columns: []Column{{Name: "action", Use: Heading}, {Name: "kind"}, {Name: "object"}}}
+	s := Section{
+		ID: Objects, Title: "OBJECTS", Note: countText(p),
+		Columns: []Column{{Name: "action", Use: Heading}, {Name: "kind"}, {Name: "object"}},
+	}
 	for _, action := range preview.Actions() {
 		var members []*preview.Object
 		for i := range p.Objects {

@@ -179,15 +179,18 @@ func (d *Document) Section(id ID) *Section {
 // facts returns a section of names and values, without those that have no value; a zero
 // section without any.
 func facts(id ID, title string, rows []Fact, whole bool) Section {
-	s := Section{ID: id, Title: title, Columns: []Column{{Name: "name"}, {Name: "value", Whole: whole}}}
-	for _, row := range dropEmpty(rows) {
-		s.Rows = append(s.Rows, Row{Cells: []string{row.Name, row.Value}})
+	s := Section{ID: id, Title: title, Columns: factColumns(whole)}
+	for _, row := range rows {
+		s.fact(Plain, row.Name, row.Value)
 	}
 	if len(s.Rows) == 0 {
 		return Section{}
 	}
 	return s
 }
+
+// factColumns are the columns of a name and a value, which is whole or wrapped.
+func factColumns(whole bool) []Column { return []Column{{Name: "name"}, {Name: "value", Whole: whole}} }
 
 // dropEmpty returns the facts that have a value.
 func dropEmpty(rows []Fact) []Fact {

@@ -170,24 +170,21 @@ func (d *Document) Of(s preview.Severity) []Finding {
 // FindingCounts returns the number of groups of findings for each severity that occurs: "1
 // critical, 2 warnings".
 func (d *Document) FindingCounts() string {
-	return counted(func(s preview.Severity) int { return len(d.Of(s)) })
+	severities := make([]preview.Severity, 0, len(d.Findings))
+	for _, f := range d.Findings {
+		severities = append(severities, f.Severity)
+	}
+	return severityCounts(severities)
 }
 
-func findingCounts(groups []verdict.Group) string {
-	return counted(func(s preview.Severity) (n int) {
-		for _, g := range groups {
-			if g.Severity() == s {
-				n++
-			}
-		}
-		return n
-	})
-}
-
-func counted(of func(preview.Severity) int) string {
+func severityCounts(severities []preview.Severity) string {
+	counts := map[preview.Severity]int{}
+	for _, s := range severities {
+		counts[s]++
+	}
 	var found []string
 	for _, form := range Severities() {
-		n, word := of(form.Severity), strings.ToLower(form.Title)
+		n, word := counts[form.Severity], strings.ToLower(form.Title)
 		if n == 1 {
 			word = strings.TrimSuffix(word, "s")
 		}

@@ -190,14 +190,20 @@ func countText(p *preview.Plan) string {
 	if p.OnMachine() {
 		return fileCounts(p.Files)
 	}
-	parts := []string{preview.Plural(len(p.Objects), "object")}
+	files := ""
+	if n := len(p.Files); n > 0 {
+		files = preview.Plural(n, "file")
+	}
+	return words.Joined("   ", objectCounts(len(p.Objects), p.Summary), files)
+}
+
+// objectCounts returns a number of objects, in all and for each action that occurs.
+func objectCounts(all int, of preview.Summary) string {
+	parts := []string{preview.Plural(all, "object")}
 	for _, action := range preview.Actions() {
-		if n := p.Summary.Count(action); n > 0 {
+		if n := of.Count(action); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
 		}
-	}
-	if n := len(p.Files); n > 0 {
-		parts = append(parts, preview.Plural(n, "file"))
 	}
 	return strings.Join(parts, "   ")
 }

@@ -20,19 +20,17 @@ func packageSections(p *preview.Plan) []Section {
 		if i == 2*maxListed {
 			return append(out, Section{ID: Package, Title: "PACKAGES", Note: fmt.Sprintf("%d more, -o json has them", len(p.Packages)-i)})
 		}
-		out = append(out, PackageSection(p, &p.Packages[i]))
+		out = append(out, packageSection(p, &p.Packages[i]))
 	}
 	return out
 }
 
-// PackageSection returns what is known of a package: what it is, where it came from, why
-// this version was chosen, who signed it, and what it was rendered with.
-func PackageSection(p *preview.Plan, pkg *preview.Package) Section {
-	s := facts(Package, "PACKAGE", []Fact{{"bundle", words.Joined("  ", pkg.Bundle, pkg.Format)}}, true)
-	s.ID, s.Title, s.Subject, s.Columns = Package, "PACKAGE", words.Joined(" ", pkg.Name, pkg.Version), []Column{{Name: "name"}, {Name: "value", Whole: true}}
-	if len(p.Packages) > 1 {
-		s.Note = packageCounts(p, pkg)
-	}
+// packageSection returns what is known of a package: what it is, where it came from, why
+// this version was chosen, who signed it, and what it was rendered with; of several packages
+// its objects too.
+func packageSection(p *preview.Plan, pkg *preview.Package) Section {
+	s := Section{ID: Package, Title: "PACKAGE", Subject: words.Joined(" ", pkg.Name, pkg.Version), Columns: factColumns(true)}
+	s.fact(Plain, "bundle", words.Joined("  ", pkg.Bundle, pkg.Format))
 	for _, source := range pkg.Sources {
 		s.fact(Plain, source.Kind, source.Reference)
 		s.fact(Plain, "  pin", source.Digest)
@@ -72,23 +70,24 @@ func PackageSection(p *preview.Plan, pkg *preview.Package) Section {
 		s.fact(Plain, "lists", preview.Plural(n, "image")+" as its own")
 	}
 	if len(p.Packages) > 1 {
-		s.objects(p, pkg)
+		own := objectsOf(p, pkg)
+		s.Note = packageCounts(p, pkg, own)
+		for _, row := range byKind("", own) {
+			row.Cells = row.Cells[1:] // without the action
+			s.Rows = append(s.Rows, row)
+		}
 	}
 	return s
 }
 
-// objects adds the names of a package's objects, a row for each kind.
-func (s *Section) objects(p *preview.Plan, pkg *preview.Package) {
+func objectsOf(p *preview.Plan, pkg *preview.Package) []*preview.Object {
 	var own []*preview.Object
 	for i := range p.Objects {
-		if p.Objects[i].Package == pkg.Name {
-			own = append(own, &p.Objects[i])
+		if o := &p.Objects[i]; o.Package == pkg.Name {
+			own = append(own, o)
 		}
 	}
-	for _, row := range byKind("", own) {
-		row.Cells = row.Cells[1:] // without the action
-		s.Rows = append(s.Rows, row)
-	}
+	return own
 }
 
 // step adds a step that found the package, such as a catalog.
@@ -160,19 +159,12 @@ func first(i int, name string) string {
 
 // packageCounts returns how many objects of a package have which action, and how many
 // findings they have.
-func packageCounts(p *preview.Plan, pkg *preview.Package) string {
-	var objects []preview.Object
+func packageCounts(p *preview.Plan, pkg *preview.Package, own []*preview.Object) string {
+	var summary preview.Summary
 	of := map[string]bool{"package/" + pkg.Name: true}
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Package == pkg.Name {
-			objects, of[o.ID] = append(objects, preview.Object{Action: o.Action}), true
-		}
-	}
-	parts, summary := []string{preview.Plural(len(objects), "object")}, preview.Summarize(objects)
-	for _, action := range preview.Actions() {
-		if n := summary.Count(action); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
-		}
+	for _, o := range own {
+		summary.Add(o.Action)
+		of[o.ID] = true
 	}
 	var found []preview.Finding
 	for _, f := range p.Findings {
@@ -180,5 +172,9 @@ func packageCounts(p *preview.Plan, pkg *preview.Package) string {
 			found = append(found, f)
 		}
 	}
-	return words.Joined("   ", strings.Join(parts, "   "), findingCounts(verdict.Groups(found, nil)))
+	var severities []preview.Severity
+	for _, g := range verdict.Groups(found, nil) {
+		severities = append(severities, g.Severity())
+	}
+	return words.Joined("   ", objectCounts(len(own), summary), severityCounts(severities))
 }
