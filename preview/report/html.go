@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/review"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -63,12 +64,10 @@ type (
 // Content-Security-Policy permits only the inline style and script with the given
 // hashes.
 func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
-	shown := pageOf(p)
+	book := pages.New()
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"known": func(rule string) bool {
-			return slices.ContainsFunc(shown.Rules, func(r pageRule) bool { return r.Name == rule })
-		},
-		"line": line, "lines": textsafe.Block, "heading": func(s review.Section) string { return heading(review.Section{Title: s.Title}) },
+		"known": func(rule string) bool { _, known := book[rule]; return known },
+		"line":  line, "lines": textsafe.Block, "heading": func(s review.Section) string { return sentenceCase(s.Title) },
 		"short": shortHeading,
 		"cells": pageCells, "class": severityClass, "open": func(s preview.Severity) bool { return s.Gates() },
 		"inner": pageInner,
@@ -77,22 +76,22 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 		return fmt.Errorf("writing HTML: %w", err)
 	}
 	safe := textsafe.NewWriter(w)
-	if err := t.Execute(safe, shown); err != nil {
+	if err := t.Execute(safe, pageOf(p, book)); err != nil {
 		return fmt.Errorf("writing HTML: %w", err)
 	}
 	return safe.Flush()
 }
 
-func pageOf(p *preview.Plan) page {
+func pageOf(p *preview.Plan, book pages.Index) page {
 	out := page{
-		Document: review.Of(p), Diff: pageDiff(p), Objects: pageObjects(p), Rules: pageRules(p),
+		Document: review.Of(p), Diff: pageDiff(p), Objects: pageObjects(p), Rules: pageRules(p, book),
 		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 	}
 	out.ApplySection = *out.Section(review.Apply)
 	for _, form := range review.Severities() {
 		if found := out.Of(form.Severity); len(found) > 0 {
-			out.Groups = append(out.Groups, pageGroup{heading(review.Section{Title: form.Title}), severityClass(form.Severity), found})
+			out.Groups = append(out.Groups, pageGroup{sentenceCase(form.Title), severityClass(form.Severity), found})
 		}
 	}
 	out.Sections = slices.DeleteFunc(out.Sections, func(s review.Section) bool {
@@ -158,7 +157,7 @@ func shortHeading(s review.Section) string {
 	case review.Less:
 		return "Needs less"
 	}
-	return heading(review.Section{Title: s.Title})
+	return sentenceCase(s.Title)
 }
 
 // severityClass returns the CSS class of a severity. A plan file can contain any text
@@ -171,8 +170,7 @@ func severityClass(s preview.Severity) string {
 }
 
 // pageRules returns the explanation of each rule that has findings in the plan.
-func pageRules(p *preview.Plan) []pageRule {
-	book := review.NewReader(p).Book
+func pageRules(p *preview.Plan, book pages.Index) []pageRule {
 	var names []string
 	for _, f := range p.Findings {
 		if _, known := book[f.Rule]; known {

@@ -179,7 +179,7 @@ func (d *document) findings(of *review.Document, severity preview.Severity) {
 	name := ""
 	for _, form := range review.Severities() {
 		if form.Severity == severity {
-			name = heading(review.Section{Title: form.Title})
+			name = sentenceCase(form.Title)
 		}
 	}
 	d.add(fmt.Sprintf("\n### %s (%d)\n", name, len(found)))
@@ -306,7 +306,7 @@ func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*max
 func (d *document) details(s foldedSection) {
 	// Within the HTML of the summary Markdown's escapes do not count, and
 	// no user is mentioned in code.
-	head := html.EscapeString(heading(review.Section{Title: s.title}))
+	head := html.EscapeString(sentenceCase(s.title))
 	if s.subject != "" {
 		head += " <code>" + html.EscapeString(textsafe.Truncate(line(s.subject), maxCell)) + "</code>"
 	}
@@ -344,12 +344,13 @@ func (s foldedSection) missing(kept int) string {
 // heading returns the heading of a section in Markdown: "Access (3 grants)" for
 // "ACCESS".
 func heading(s review.Section) string {
-	title := strings.ToLower(s.Title)
-	title = strings.ToUpper(title[:1]) + title[1:]
-	if s.Note == "" {
-		return title
-	}
-	return title + " (" + s.Note + ")"
+	return words.Joined(" ", sentenceCase(s.Title), words.Enclosed(s.Note))
+}
+
+// sentenceCase returns "Could not be known" for "COULD NOT BE KNOWN".
+func sentenceCase(title string) string {
+	title = strings.ToLower(title)
+	return strings.ToUpper(title[:1]) + title[1:]
 }
 
 // maxTable is the size in bytes from which on the summary table leaves out rows.

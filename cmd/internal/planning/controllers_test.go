@@ -20,7 +20,7 @@ import (
 type followedStory struct {
 	name, api, kind, plural, status string
 	workload                        string   // the kind of the workloads
-	labels                          string   // of a workload and its pods, in which NAME is that of the controller
+	labels                          string   // labels of a workload and its pods; NAME stands for the name of the controller
 	controllers                     []string // by the names that limits have
 	found                           string   // the kind of the workloads in limits
 	find                            func(ctx context.Context, c applier.Cluster, r preview.Release, asked applier.Controlled) (*applier.Found, error)
@@ -76,7 +76,7 @@ func findArgo(ctx context.Context, c applier.Cluster, r preview.Release, asked a
 	return applier.FindArgoCD(ctx, c, asked.Body, r, nil)
 }
 
-// followedWorld is a world in which an owner follows an object.
+// followedWorld is a control plane with an object that an owner follows.
 type followedWorld struct {
 	*appliedWorld
 	followedStory
@@ -111,7 +111,7 @@ func (w *followedWorld) workloads(replicas int, node string) {
 	}
 }
 
-// limits are those of a fresh look that are about controllers.
+// limits plans again and returns the limits about controllers.
 func (w *followedWorld) limits(client *k8s.Client) []preview.ApplierLimit {
 	w.t.Helper()
 	asked := applier.Controlled{Ref: w.ref, Body: map[string]any{
